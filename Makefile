@@ -14,7 +14,7 @@ SOAK_MINUTES ?= 30
 TSAN ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
-# Where the programs are that install and deb take.
+# The directory of the programs that install and deb take.
 BUILD ?= .build/run/release
 
 CHECKED = --explicit-target-dependency-import-check error
@@ -30,7 +30,7 @@ OTHER_PAGES = .build/other-pages
 .PHONY: help run build install uninstall deb test-deb controls test lint test-build test-release test-and-self-test smoke gate baseline self-test self-test-once plans test-client test-model-store known-truths test-debug test-tsan fuzz soak soak-round storm test-browser test-csv test-exports docs docs-commands format deps clean
 .NOTPARALLEL:
 
-help: ## this list
+help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "  %-14s %s\n", $$1, $$2}'
 
 run: build ## install what is missing, build, run PLAN (quick) with ARGS, and say where the report is
@@ -43,19 +43,19 @@ build: deps ## the release build of assay, the library that its workers preload,
 	$(SWIFT) build --scratch-path .build/run -c release $(CHECKED) --traits "$$traits" --product strata
 	Benchmarks/Controls/build --only-c
 
-install: $(if $(wildcard $(BUILD)/assay),,build) ## put assay and strata below PREFIX (/usr/local), with plans and the Swift runtime; DESTDIR in front
+install: $(if $(wildcard $(BUILD)/assay),,build) ## put assay and strata below PREFIX (/usr/local), with plans and the Swift runtime; a DESTDIR goes in front
 	BUILD="$(BUILD)" Tools/install "$(DESTDIR)" "$(PREFIX)"
 
-uninstall: ## remove what install put below PREFIX
+uninstall: ## remove what make install put below PREFIX
 	Tools/install --remove "$(DESTDIR)" "$(PREFIX)"
 
 deb: $(if $(wildcard $(BUILD)/assay),,build) ## a Debian package of both tools in .build, which needs no Swift
 	BUILD="$(BUILD)" Tools/deb
 
-test-deb: $(if $(wildcard $(BUILD)/assay),,build) ## install and use that package in a chroot without Swift; skipped by name where none can be made
+test-deb: $(if $(wildcard $(BUILD)/assay),,build) ## install and use the package of make deb in a chroot without Swift; says if it was skipped
 	@set -e; package=$$(BUILD="$(BUILD)" Tools/deb); Tools/test-deb "$$package"
 
-controls: deps ## the programs that `assay verify-figures` compares with, in .build/controls
+controls: deps ## build the programs that `assay verify-figures` compares with, in .build/controls
 	SWIFT=$(SWIFT) Benchmarks/Controls/build
 
 test: deps lint test-and-self-test smoke gate test-client ## install what is missing, and run everything that CI runs
@@ -68,8 +68,9 @@ test-build: deps ## build tests and tool as `make test` does: all traits that ar
 	@set -e; traits=$$(Tools/traits --with Zoo); set -x; \
 	$(SWIFT) build $(IN_TEST) --build-tests --traits "$$traits"
 
-# Hundreds of children end by a trap, as they should, and each would look up the names of every function of its program:
-# seconds of a core. To see where the tests themselves crash: SWIFT_BACKTRACE=enable=yes make test-release
+# Hundreds of children of the tests end by a trap, as they should. With backtraces each of them would look up the names
+# of every function of its program, for seconds of a core. To see where the tests themselves crash:
+# SWIFT_BACKTRACE=enable=yes make test-release
 test-build test-release test-and-self-test smoke gate baseline self-test self-test-once soak: export SWIFT_BACKTRACE ?= enable=no
 
 RUN_TESTS = Tools/with-failures-last .build/test.log $(SWIFT) test --skip-build $(IN_TEST) $(TESTS)
@@ -78,68 +79,69 @@ SELF_TEST_ONCE = .build/test/release/assay self-test --one-engine --csv .build/s
 test-release: test-build ## unit, architecture and simulation tests
 	@set -e; traits=$$(Tools/traits --quiet --with Zoo); set -x; $(RUN_TESTS) --traits "$$traits"
 
-# Tests wait for their children and for disks; the self-test fills the gaps (docs/decisions/0050).
-test-and-self-test: test-build ## the tests, and beside them the self-test
+# Tests wait for their children and for disks; meanwhile the self-test uses the processor (docs/decisions/0050).
+test-and-self-test: test-build ## run the tests, and the self-test at the same time
 	@set -e; traits=$$(Tools/traits --quiet --with Zoo); set -x; \
 	Tools/beside .build/self-test.log "nice -n 5 $(SELF_TEST_ONCE) --lanes 1" $(RUN_TESTS) --traits "$$traits"
 
-smoke: test-build ## the smoke plan, by the tool that was built with the tests
+smoke: test-build ## run the smoke plan with the tool that was built with the tests
 	rm -rf $(SMOKE)
 	.build/test/release/assay run smoke --out $(SMOKE)
 
-gate: test-build ## hold what Strata does (syncs, calls, bytes, allocations) to Benchmarks/Baselines/ci.json
+gate: test-build ## compare Strata's counts (syncs, calls, bytes, allocations) with Benchmarks/Baselines/ci.json
 	rm -rf $(GUARD)
 	.build/test/release/assay run guard --out $(GUARD)
 	.build/test/release/assay gate $(GUARD) --baseline ci
 
-baseline: test-build ## take what Strata does now for good: writes Benchmarks/Baselines/ci.json anew
+baseline: test-build ## save Strata's present counts as the baseline of the gate, Benchmarks/Baselines/ci.json
 	rm -rf $(GUARD)
 	.build/test/release/assay run guard --out $(GUARD)
 	.build/test/release/assay baseline save $(GUARD) --name ci --replace
 
-self-test: test-build ## plant mistakes under every scenario: one that finds none, or misses one of its own, fails
+self-test: test-build ## plant mistakes under every scenario; a scenario that finds none, or misses one of its own rows, fails
 	.build/test/release/assay self-test --csv .build/self-test.csv $(ARGS)
 
 self-test-once: test-build
 	$(SELF_TEST_ONCE)
 
-# Before a release: hours on two cores. What it finds is what no plan of a minute does.
-plans: build ## every plan of Benchmarks/Plans by the release build, a line each; PLANS="migration quick" only these, BUDGET=2m each, SOAK_MINUTES (30)
+# Takes hours on two cores, so run it before a release. It finds what plans of a minute do not.
+plans: build ## run every plan of Benchmarks/Plans with the release build, a line for each; PLANS="migration quick" runs only these, BUDGET=2m is the time of each, SOAK_MINUTES (30) that of soak
 	BUDGET="$(BUDGET)" MINUTES="$(SOAK_MINUTES)" Tools/plans $(PLANS)
 
-test-client: deps ## packages of their own that use the product Strata from outside: a client, and the examples
+test-client: deps ## build and run packages that use the product Strata from outside: a client, and the examples
 	Tests/Client/check
 	Examples/check
 
-test-model-store: deps ## the same, and the example that leaves a store of Core Data
+test-model-store: deps ## build and run the examples, and ModelStore, which leaves a store of Core Data
 	Examples/check ModelStore
 
-known-truths: build ## ask Assay of programs whose right answer is public; those that are not installed are skipped by name. ARGS="--page docs/known-truths.md"
+known-truths: build ## test Assay on programs whose right answer is public; programs that are not installed are skipped by name. ARGS="--page docs/known-truths.md"
 	Tools/known-truths $(ARGS)
 
-docs: deps ## one static site of guides and symbols, which opens from disk: .build/docs/index.html
+docs: deps ## build one static site of guides and symbols, which opens from disk: .build/docs/index.html
 	Tools/docs .build/docs
 
-# Hours where nothing is built; not part of make test.
-docs-commands: ## every command of README and docs, in a clean clone; FILES="README.md" only these, LIST=yes prints them
+# Takes hours, since the clone has nothing built; not part of make test.
+docs-commands: ## run every command of README and docs in a clean clone; FILES="README.md" runs only those of these pages, LIST=yes prints them
 	Tools/docs-commands $(if $(LIST),--list) $(FILES)
 
-test-debug: deps ## the same tests in debug, where assertions and invariant walks are on
+test-debug: deps ## the tests of test-release in a debug build, with assertions and invariant walks on
 	@set -e; traits=$$(Tools/traits --with Zoo); set -x; \
 	Tools/with-failures-last .build/debug.log \
 	$(SWIFT) test --scratch-path .build/debug $(CHECKED) $(TESTS) --traits "$$traits"
 
-# The preloaded library tells the sanitizer what Swift's Mutex does; forked and killed children are not for it.
-test-tsan: deps ## the same tests under the thread sanitizer
+# The preloaded library tells the sanitizer when a contended Mutex of Swift's is locked and unlocked. Tests that preload
+# a library into children, or kill workers, are not run under the sanitizer.
+test-tsan: deps ## the tests of test-release under the thread sanitizer
 	@set -e; traits=$$(Tools/traits --with Zoo); set -x; \
 	$(SWIFT) build --scratch-path .build/tsan --sanitize=thread $(CHECKED) --build-tests --traits "$$traits"; \
 	clang -O1 -shared -fPIC -o .build/tsan/tsan-mutex.so Tools/tsan-mutex.c -ldl; \
 	LD_PRELOAD=$$PWD/.build/tsan/tsan-mutex.so $(SWIFT) test --skip-build --scratch-path .build/tsan --sanitize=thread \
 	$(CHECKED) $(TESTS) --traits "$$traits" $(TSAN)
 
-# The fuzzer's library brings a main of its own, which comes before that of the tests and counts. Inputs that reach
-# nothing new are dropped from the corpus.
-fuzz: deps ## libFuzzer on slots, nodes, log, free map and whole files, SECONDS (60) each; goes on from Tests/Corpus
+# libFuzzer has a main of its own. It comes first in the link, and is used instead of the main of the tests. Inputs that
+# reach nothing new are dropped from the corpus.
+fuzz: deps ## run libFuzzer on header slots, nodes, log, free map and whole files, SECONDS (60) each; starts from Tests/Corpus and keeps there the smallest inputs that give full coverage
 	@set -e; traits=$$(Tools/traits); set -x; \
 	$(SWIFT) build --scratch-path .build/fuzz -c release -Xswiftc -enable-testing -Xswiftc -sanitize=fuzzer \
 	-Xswiftc -use-ld=lld -Xlinker --allow-multiple-definition -Xswiftc -DFuzzing $(CHECKED) --build-tests --traits "$$traits"
@@ -150,7 +152,7 @@ fuzz: deps ## libFuzzer on slots, nodes, log, free map and whole files, SECONDS 
 	Tools/fuzz $$target -merge=1 $$work-small $$corpus $$work $$work-seeds; \
 	find $$corpus -type f ! -name 'found-*' -delete; cp $$work-small/* $$corpus; done
 
-# Seeds from the clock, so that no two runs are the same; each failure prints its seed and how to repeat it.
+# The seeds come from the clock, so that no two runs are the same; each failure prints its seed and how to repeat it.
 soak: test-build ## crash, fault, schedule and history simulation of storage for MINUTES (10), with fresh seeds
 	@set -e; traits=$$(Tools/traits --quiet --with Zoo); first=$$(date +%s)000; end=$$(($$(date +%s) + $(MINUTES) * 60)); \
 	round=0; while [ $$(date +%s) -lt $$end ]; do seed=$$((first + round * 100)); \
@@ -163,13 +165,13 @@ soak-round:
 	$(SWIFT) test --skip-build $(IN_TEST) $(TESTS) --traits "$$traits" \
 	--filter '^Simulation\.(Store|History)SimulationTests|^Simulation\.ScheduleTests'
 
-# MINUTES of the command line; 10, which stands above, is for soak.
-storm: test-build ## random accesses to what other threads delete, under both policies, for MINUTES (30), from STORM_SEED on
+# MINUTES counts only if the command line sets it: its default above, 10, is for soak.
+storm: test-build ## random accesses to objects that other threads delete, under both policies, for MINUTES (30), with seeds from STORM_SEED on
 	@set -e; traits=$$(Tools/traits --quiet --with Zoo); \
 	STORM_MINUTES=$(if $(filter file,$(origin MINUTES)),30,$(MINUTES)) STORM_SEED=$${STORM_SEED:-$$(date +%s)} GONE_TRAPS=all \
 	$(SWIFT) test --skip-build $(IN_TEST) $(TESTS) --traits "$$traits" --filter '^StrataTests\.Gone(Storm|Access)Tests'
 
-test-browser: ## render the report of the smoke plan and every other kind of page in headless Chromium; any message there fails
+test-browser: ## render the report of the smoke plan and every other kind of page in headless Chromium; any message in its console fails
 	@Tools/deps chromium
 	@[ -f $(SMOKE)/report.html ] || $(MAKE) smoke
 	Tools/browser-check $(SMOKE)/report.html
@@ -192,7 +194,7 @@ test-browser: ## render the report of the smoke plan and every other kind of pag
 	@[ -f .build/docs/index.html ] || $(MAKE) docs
 	Tools/browser-check --in-place .build/docs/index.html .build/docs/docs/README.html .build/docs/symbols/index.html
 
-test-csv: ## load the results.csv of the smoke plan with pandas and DuckDB; skipped by name where they cannot be had
+test-csv: ## load the results.csv of the smoke plan with pandas and DuckDB; says if it was skipped
 	@[ -f $(SMOKE)/results.csv ] || $(MAKE) smoke
 	Tools/csv-check $(SMOKE)/results.csv
 
@@ -204,7 +206,7 @@ test-exports: build ## write a small run in every format of `assay export`, and 
 format: ## bring every source file into the format that lint wants
 	$(SWIFT) format -i --parallel -r $(LINTED)
 
-deps: ## install the packages that are missing (apt-get), nothing when all is there
+deps: ## install the packages that are missing (apt-get); does nothing if all are installed
 	@Tools/deps
 
 clean: ## remove what was built

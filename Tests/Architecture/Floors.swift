@@ -1,6 +1,6 @@
 /// The floors of a room, which is a target: its folders, each of which uses only the folders below it.
 ///
-/// A room has floors, and is not several targets, where a module boundary would prevent inlining in every read of the
+/// A room has floors, and is not divided into targets, if module boundaries would prevent inlining in every read of the
 /// database. The compiler does not enforce floors, so this test does: no file of a lower folder names a top-level
 /// declaration of a higher one (type, function, constant). It does not check members that a higher floor adds to a
 /// lower floor's type by an extension.
@@ -19,7 +19,7 @@ struct Floors {
         ],
         exceptions: [
             "Versions: WriteTransaction":
-                "a transaction reads what it has made through a view, which has it write down first what it holds back",
+                "a transaction reads its changes through a view, which flushes its pending operations before each read",
             "Versions: Store": "a version's view keeps its store, and gives the pin back to it at its end",
             "Writing: Store": "a transaction ends by handing itself to its store",
             "Writing: ResultPin": "an open transaction keeps the pin for what it will make, which its store gives",

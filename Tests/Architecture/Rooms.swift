@@ -2,8 +2,8 @@
 /// that no source imports more than its target's dependencies.
 ///
 /// The engine's rooms never import the harness's: faults enter by the `FileSystem` value given at open, schedules by
-/// the `Scheduling` value. FaultModel and the scenarios know no engine. Measuring alone sees CAllocations, whose
-/// malloc counts in the process that links it. One target per engine, so that a missing library stays local.
+/// the `Scheduling` value. FaultModel and the scenarios know no engine. Only Measuring imports CAllocations, whose
+/// malloc counts in the process that links it. Each engine has a target, so that a missing library affects only it.
 struct Rooms {
     let targets: [PackageManifest.Target]
 

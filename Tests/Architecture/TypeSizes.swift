@@ -1,5 +1,5 @@
-/// The length of types over all their declarations and extensions. A file's length does not show it, since a type cut
-/// into files is as hard to understand as before.
+/// Limits the length of types over all their declarations and extensions. The limit for files does not, since a type
+/// that is cut into files is as hard to understand as before.
 ///
 /// A type over the limit is split by moving related state into a type of its own.
 enum TypeSizes {

@@ -34,7 +34,7 @@ enum EnginesUnderTest {
         return engines
     }
 
-    /// Whether this machine has its library.
+    /// DuckDB; nil if this machine lacks its library.
     static let duckDB: DuckDBEngine? = DuckDBSearch.find(
         environment: { name in getenv(name).map { String(cString: $0) } }
     ).map { DuckDBEngine(path: $0) }

@@ -63,7 +63,7 @@ struct EqualWorkTests {
         #expect(found.map(\.name) == ["bb"])
     }
 
-    @Test("reads from one version, and each from the newest, agree", arguments: EnginesUnderTest.names)
+    @Test("reads from one version, and reads that each take the newest, agree", arguments: EnginesUnderTest.names)
     func snapshots(name: String) throws {
         let tables = try Self.people.get()
         let oracle = ExactOracle(tables)

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Scenarios of growth")
 struct GrowthScenarioTests {
-    /// The sizes over time of an engine with a promised bound.
+    /// The outcomes of judging these sizes, one per round, of an engine with a promised bound.
     private static func judged(_ sizes: [Int], warmUp: Int, percent: Int) throws -> [Outcome: Int] {
         try EnginesUnderTest.withDirectory { directory in
             let context = try CaseUnderTest.context(
@@ -76,7 +76,7 @@ struct GrowthScenarioTests {
         #expect(memory.outcomes[.hung] == 1)
     }
 
-    @Test("references without a version cost nothing, and a doubled size is found")
+    @Test("references and observers that pin no version cost no space")
     func idle() throws {
         for scenario in [UnresolvedReference() as any Scenario, ManyListeners()] {
             // On a busy machine some commits may complete before any observer runs.

@@ -31,7 +31,7 @@ struct IOErrorsTests {
 
     private static func failed(_ step: Int) -> [ScriptEvent] { [.began(step), .failed(step, "EIO")] }
 
-    @Test("what a process says is read back; a line that was cut off was never said")
+    @Test("the lines that a process prints are read back; a line that was cut off counts as not printed")
     func lines() {
         let events: [ScriptEvent] = [
             .began(3), .acknowledged(3, isSynced: nil), .acknowledged(4, isSynced: true),
@@ -73,11 +73,11 @@ struct IOErrorsTests {
         #expect(later.judge(Self.rows([1: 7])).outcome == .correct)
         #expect(later.judge(Self.rows([1: 9])).outcome == .silentlyWrong)
         #expect(later.judge(old).outcome == .lostCommit)
-        // A recovery may still complete it.
+        // A recovery may still complete the failed change.
         let reopened = Self.worlds(Self.done(1) + Self.failed(2) + [.saw(old)] + Self.done(3) + Self.done(4))
         #expect(reopened.judge(Self.rows([1: 7])).outcome == .correct)
         #expect(reopened.judge(Self.rows([1: 9])).outcome == .correct)
-        // It ended in the middle of a step.
+        // The process ended in the middle of a step, which may be done or not.
         let ended = Self.worlds(Self.done(1) + [.began(2)])
         #expect(ended.judge(old).outcome == .correct && ended.judge(new).outcome == .correct)
     }

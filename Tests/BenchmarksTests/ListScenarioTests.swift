@@ -98,7 +98,8 @@ struct ListScenarioTests {
             for step in 0..<60 {
                 let owner = step % 3
                 var change = Self.change(&random, length: models[owner].count, hasMoves: engine.hasOwnLists)
-                // Repeatedly at one place, until no number is left between the neighbours.
+                // Inserts at one place again and again, until a numbering with gaps has no number left between
+                // neighbours.
                 if step == 30 { change = .insert((0..<80).map { Int64($0) }, at: (0..<80).map { _ in 1 }) }
                 var isBefore = false
                 try session.change(owner: Int64(owner), change) { isBefore = true }

@@ -62,7 +62,7 @@ struct MistakeListTests {
         return finders
     }
 
-    /// The same in a page of the documentation: `| \`mistake\` | what it is | \`scenario\`, \`scenario\` |`.
+    /// The finders in a page of the documentation: `| \`mistake\` | what it is | \`scenario\`, \`scenario\` |`.
     private static func documented(_ text: String) -> [String: Set<String>] {
         var rows: [String: Set<String>] = [:]
         for line in text.split(separator: "\n") {

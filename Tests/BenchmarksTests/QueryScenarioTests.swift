@@ -29,7 +29,7 @@ struct QueryScenarioTests {
         #expect((report.value("operation_ns", label: "like") != nil) == (marks == "none"))
     }
 
-    @Test("the boundaries of nodes are right", arguments: ["strata", "sqlite"])
+    @Test("answers are right at the boundaries of nodes", arguments: ["strata", "sqlite"])
     func boundaries(engine: String) throws {
         let report = try CaseUnderTest.run(
             try ScenarioRunTests.scenario("query-boundaries"), on: try EnginesUnderTest.engine(engine),

@@ -14,7 +14,7 @@ import Zoo
 /// from them are opened on the real file system.
 @Suite("Recorded power loss")
 struct RecordedPowerLossTests {
-    /// Keeps its files on that disk, at any location.
+    /// An engine that keeps its files on a simulated disk, whatever location it is given.
     private struct EngineOnDisk: Engine {
         let base: any SimulatableEngine
         let disk: SimulatedDisk
@@ -30,7 +30,7 @@ struct RecordedPowerLossTests {
         }
     }
 
-    /// Refuses every file.
+    /// An engine that refuses every file.
     private struct RefusingEngine: Engine {
         let name = "refusing"
         let version = "1"
@@ -64,7 +64,7 @@ struct RecordedPowerLossTests {
 
     private static let script = PlayedScript(ScriptDraw.everyAction(of: test(.full)))
 
-    /// The script as that engine executes it.
+    /// Plays the script on an engine, and returns the record of its operations and lines.
     private static func record(
         _ durability: DurabilityClass, in directory: String, on engine: any Engine = StorageEngine()
     ) throws -> TracedRun {
@@ -84,7 +84,7 @@ struct RecordedPowerLossTests {
             directoryChanges: [], unseen: [], end: end)
     }
 
-    /// The findings on the chosen disks.
+    /// Builds the chosen disks from a record, and returns what opening each of them finds.
     private static func findings(
         _ run: TracedRun, _ marks: CrashMarks, _ durability: DurabilityClass, in directory: String,
         on engine: any Engine = StorageEngine()

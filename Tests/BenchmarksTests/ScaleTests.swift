@@ -50,7 +50,8 @@ struct ScaleTests {
         #expect(RandomAges.middle(1, of: 2) == 0..<1)
     }
 
-    /// People have no links.
+    /// Mistakes of contents, except those that this comparison cannot meet: people have no links, and it reads one
+    /// state.
     static let mistakes = EngineMistake.content.filter { ![.linkSwapped, .commitMissing, .olderState].contains($0) }
 
     @Test("a comparison in pieces covers everything", arguments: mistakes)

@@ -36,7 +36,7 @@ struct ReductionTests {
         #expect(found == found.sorted())
     }
 
-    @Test("an input that fails empty, and one that never fails again")
+    @Test("an input that fails even when it is empty, and one that never fails again, end the reduction")
     func ends() {
         #expect(Reduction.subset(of: [1, 2, 3]) { _ in true }.isEmpty)
         #expect(Reduction.subset(of: [1, 2, 3]) { _ in false } == [1, 2, 3])

@@ -96,7 +96,7 @@ final class Probe: Command {
     }
 }
 
-/// Another program's command line after our own options.
+/// A command that runs another program, whose command line comes after the command's own options.
 struct Runs: Command {
     let name = "runs"
     let summary = "runs a program"
@@ -207,7 +207,7 @@ struct Runs: Command {
     }
 
     /// A wrong name was once answered with all 138 names, in one line of 2 600 characters.
-    @Test("of a long list the three nearest names are told, and the command that has all; a short one is told whole")
+    @Test("an unknown name of a long list gets the three nearest names, and the command for all; of a short list, all")
     func complaint() {
         let names = ["commit", "commit-nosync", "one", "two", "three", "four", "five", "six", "bulk-insert"]
         #expect(

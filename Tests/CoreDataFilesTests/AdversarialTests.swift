@@ -135,7 +135,7 @@
 
         // MARK: Files
 
-        @Test("commits of the write-ahead log are read; a torn end is said; a log that lacks commits is refused")
+        @Test("commits of the write-ahead log are read; a torn end is reported; a log that lacks commits is refused")
         func log() throws {
             let maker = try folder.make()
             try maker.finish()

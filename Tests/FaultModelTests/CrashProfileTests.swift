@@ -52,7 +52,7 @@ import Testing
         let strict = Set(finalStates(trace, rules(.strict)).map { $0.image["rows"]?.bytes })
         let ordered = Set(finalStates(trace, rules(.ext4Ordered)).map { $0.image["rows"]?.bytes })
         #expect(ordered == [filled(1, 600), filled(2, 600)])
-        // Zeros in place of the writes, or a part of them.
+        // Under strict rules the file may have zeros in place of the writes, or of a part of them.
         #expect(strict.contains(filled(0, 600)) && strict.isSuperset(of: ordered))
         var two = TraceBuilder()
         _ = two.create("one")
@@ -153,7 +153,7 @@ import Testing
         #expect(finalStates(trace, rules(.strict)).contains { $0.image["rows"] == nil })
     }
 
-    @Test("so does a sync of a part of a file, as of a map; contents outside of that part it leaves")
+    @Test("on ext4 a sync of a part of a file makes earlier names durable, and no contents outside of that part")
     func namesWithSyncOfRange() {
         var trace = TraceBuilder()
         let inode = trace.create("rows")

@@ -43,7 +43,7 @@ struct FileDamageTests {
         for damage in [FileDamage(.zero, 8), FileDamage(.cut, 21), FileDamage(.flip, 21 * 8)] {
             #expect(after(damage) == nil, "\(damage)")
         }
-        // In different files, overlapping, short, older than the file.
+        // Pages of two files, overlapping pages, a page cut short by the file's end, and a page over itself.
         for damage in [FileDamage(.swap, 8, 13), .init(.swap, 0, 2), .init(.swap, 0, 12), .init(.misdirect, 4, 4)] {
             #expect(after(damage) == nil, "\(damage)")
         }

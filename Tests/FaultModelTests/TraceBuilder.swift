@@ -1,7 +1,7 @@
 import FaultModel
 import Seeds
 
-/// Writes traces down in few words.
+/// Builds traces of file operations for tests.
 struct TraceBuilder {
     var records: [IORecord] = []
     private var lastInode: UInt64 = 0

@@ -19,7 +19,7 @@ struct MemoryEngine: Engine {
     var data: TableSet?
     var logPatterns: [String] = []
     var coordinationPatterns: [String] = []
-    /// The role of a file by name, in any directory.
+    /// The role of a file by its name, in whichever directory it is.
     var roles: [String: DatabaseFile.Role] = [:]
 
     func settings(for durability: DurabilityClass) -> EngineSettings {

@@ -11,7 +11,7 @@ import Testing
 struct ThreadGroupTests {
     @Test("every index runs once, all at the same time, and results are in order")
     func order() throws {
-        // Each waits for all others, so this ends only if they run at the same time.
+        // Each thread waits for all others, so the test ends only if they run at the same time.
         let arrived = Atomic<Int>(0)
         let results = try ThreadGroup.run(6) { index in
             arrived.add(1, ordering: .sequentiallyConsistent)
@@ -131,14 +131,14 @@ struct WorkerReportTests {
 
 @Suite("MachineInspection")
 struct MachineInspectionTests {
-    @Test("a file system in memory is not honest, and an answer faster than a disk is suspicious")
+    @Test("syncs on a file system in memory are not honest, and a sync faster than a disk is suspicious")
     func honesty() {
         #expect(MachineInspection.honesty(fileSystem: "tmpfs", nanoseconds: 1_000_000) == .no)
         #expect(MachineInspection.honesty(fileSystem: "ext4", nanoseconds: 5_000) == .suspicious)
         #expect(MachineInspection.honesty(fileSystem: "ext4", nanoseconds: 100_000) == .yes)
     }
 
-    @Test("the machine is described, and a debug build is said in capitals")
+    @Test("the machine is described, and a debug build is named in capitals")
     func describes() throws {
         let directory = try TestDirectory()
         let machine = try MachineInspection.inspect(directory: directory.path)

@@ -13,7 +13,7 @@ struct HandWrittenHistory {
         history.end(end, at: at.upperBound)
     }
 
-    /// The same for a transaction that is concurrent with all others.
+    /// Adds a transaction that is concurrent with all others added in this way.
     mutating func add(_ actor: Int, _ end: History.End = .committed, _ operations: (inout History) -> Void) {
         add(actor, 100...200, end, operations)
     }

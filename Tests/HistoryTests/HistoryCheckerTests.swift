@@ -205,7 +205,7 @@ struct HistoryCheckerTests {
         #expect(try anomalies(unwritten) == [.unwrittenValue])
     }
 
-    @Test("an own element twice, and an own value before it was written")
+    @Test("reading an own element twice, and an own value before its write, are anomalies")
     func wrongOwnElements() throws {
         var twice = HandWrittenHistory()
         twice.add(0, 1...2) {

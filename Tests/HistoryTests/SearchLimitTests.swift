@@ -28,7 +28,7 @@ struct SearchLimitTests {
 
     @Test("a search past its budget marks the verdict as cut", arguments: [2, 300])
     func exhausted(transactions count: Int) throws {
-        // A ring: each read what the next one writes.
+        // A ring of transactions: each reads the value that the next one overwrites.
         var history = HandWrittenHistory()
         for index in 0..<count {
             history.add(index) {

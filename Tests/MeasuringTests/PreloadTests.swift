@@ -9,7 +9,7 @@ struct PreloadEnvironmentTests {
         arguments: [
             ("", "/b/ours.so"), ("/a/other.so", "/a/other.so:/b/ours.so"),
             ("/a/one.so /a/two.so", "/a/one.so:/a/two.so:/b/ours.so"),
-            // A run inside a run.
+            // The library is preloaded already, as in a run inside a run.
             ("/b/ours.so:/a/other.so", "/a/other.so:/b/ours.so"),
         ])
     func environment(existing: String, expected: String) {
@@ -71,7 +71,7 @@ struct DeviceCounterTests {
         #expect(DeviceCounter.writtenBytes(statistics: "") == nil)
     }
 
-    @Test("a missing directory has none")
+    @Test("a missing directory has no figure of a device")
     func missing() {
         #expect(DeviceCounter(directory: "/no/such/directory") == nil)
     }

@@ -16,7 +16,7 @@ import struct Foundation.URL
 //     MigrationWorker DIRECTORY prepare            makes both stores, equal, with people 1 to 5
 //     MigrationWorker DIRECTORY write ORDER PHASE  enters a phase and writes a batch that inserts, updates and deletes,
 //                                                  and two that follow
-//     MigrationWorker DIRECTORY lock               begins a transaction on the old store, and takes it back
+//     MigrationWorker DIRECTORY lock               begins a transaction on the old store, and rolls it back
 
 final class Person: Object {
     @Persisted(primaryKey: true) var id = 0

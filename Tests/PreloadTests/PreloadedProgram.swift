@@ -9,7 +9,7 @@ import Testing
 /// A program built beside the tests, run under the preloaded library in its own directory.
 struct PreloadedProgram {
     var status: Int32
-    /// Of `name number`, in the order in which they were printed.
+    /// The printed lines of the form `name number`, in their order.
     var lines: [(name: String, value: Int)] = []
     var text: String
 
@@ -178,7 +178,7 @@ final class TestDirectory {
         path = String(cString: real)
     }
 
-    /// Deleted with the directory, too.
+    /// Deletes this file together with the directory.
     func remove(with companion: String) { companions.append(companion) }
 
     deinit {

@@ -57,7 +57,7 @@ struct ProgramFaultTests {
         let careful = try trials(Self.careful, in: directory)
         let errors = try report(careful) { $0.inputOutputErrors(CallKind.failing, $1) }
         #expect(errors.exitStatus == 0, "\(errors.lines { "\($0)" })")
-        // A write once, permanently and short, a sync, the rename, the creation of the file and more.
+        // Faults of a write (once, for good and short), of a sync, of the rename, of the creation of the file and more.
         #expect(errors.trials.count { $0.outcome == .told } >= 8 && !errors.baseline.isCheckBlind)
         #expect(errors.baseline.state.count(.rename) == 1 && errors.baseline.state.count(.write) == 1)
         let full = try report(careful) { $0.fullDisks(.noSpace, $1) }

@@ -32,7 +32,7 @@ struct WatchedProgramTests {
         #expect(throws: HarnessError.self) { try WatchedProgram(["/nowhere/at-all"]).run() }
     }
 
-    @Test("it starts in its directory, with its variables, and without this process's settings")
+    @Test("the program starts in its directory, with its variables, and without this process's settings")
     func surroundings() throws {
         let directory = try TrialDirectory()
         var program = shell("pwd; echo \"$ASSAY_ONE/$HOME\"; cat")

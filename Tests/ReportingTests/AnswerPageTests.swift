@@ -192,7 +192,7 @@ struct AnswerPageTests {
         #expect(FigureRatio(value: value, peer: "lmdb").sentence(Measure(Sample(metric, 1))) == words)
     }
 
-    /// `0.23×` beside a bar had to be turned round by each reader.
+    /// Each reader had to invert `0.23×` beside a bar.
     @Test("beside a bar, in tables and in tooltips a ratio has its words, and no number below one")
     func barsAndTables() throws {
         let html = Reporting.html(RunWithRounds.small)

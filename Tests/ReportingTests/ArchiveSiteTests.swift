@@ -104,7 +104,7 @@ struct ArchiveSiteTests {
         }
     }
 
-    @Test("the index begins with an answer in a sentence: what became worse, most of all what, and how to go on")
+    @Test("the index begins with a sentence: how many figures became worse, and which most; then what to do next")
     func answer() throws {
         let lmdb = Trend.Basis.ratio(reference: "lmdb")
         let (worse, much) = (
@@ -130,15 +130,15 @@ struct ArchiveSiteTests {
         #expect(!page.contains("operation_ns") && !page.contains("commits_per_second"), "code words on a page")
         #expect(try headline([better, flat, alone]).hasPrefix("good:"))
         #expect(try headline([alone]).hasPrefix("doubt:") && headline([]).hasPrefix("doubt:"))
-        // Down and up again is not down.
+        // A figure that became worse and then as good again is not counted as worse.
         let back = Self.trend(Self.step(2, 1) + Self.step(2, 2), Self.time, basis: lmdb, scenario: "back")
         #expect(try headline([back]).hasPrefix("good:"))
-        // What one scenario came to stands on its page.
+        // The page of a scenario begins with the answer for that scenario.
         let pages = ArchiveSite(runs: [], trends: [worse, much]).pages
         #expect(pages.dropFirst().allSatisfy { $0.text.contains("1 of 1 figure became worse at its last change") })
     }
 
-    @Test("a ratio below one is turned round, in tables and tooltips")
+    @Test("a ratio below one is shown inverted, in tables and tooltips")
     func ratios() throws {
         let trend = Self.trend(Self.step(0.4, 0.2), .commitsPerSecond, basis: .ratio(reference: "lmdb"), scenario: "c")
         let page = try #require(ArchiveSite(runs: [], trends: [trend]).pages.last).text

@@ -74,7 +74,7 @@ struct BuildComparisonPageTests {
         #expect(words([broken, slow]).hasPrefix("bad: B breaks a promise in 1"))
     }
 
-    @Test("every batch, its control, both figures and what was left out stand in it; foreign words are escaped")
+    @Test("the page has every batch, its control, both figures and what was left out; foreign words are escaped")
     func content() throws {
         let slow = try Self.compared("commit", factor: 0.8)
         let refused = BuildComparison.Refused(
@@ -84,7 +84,7 @@ struct BuildComparisonPageTests {
         #expect(!html.contains("<script>alert") && !html.contains("<x>") && !html.contains("<load>"))
         #expect(html.contains("side A has no parameter &lt;x&gt; of open"))
         #expect(html.contains("Rows: &quot;faster&quot; &amp; &lt;better&gt;"))
-        // B takes 1.25 times as long: said so, and drawn so.
+        // B takes 1.25 times as long: the words and the drawing have that ratio, and not its inverse.
         #expect(html.matches(of: /1\.2[45]?[0-9]*\u{D7} as slow/).count >= 3)
         let ticks = html.matches(of: /0\.[0-9]+\u{D7}/).map(\.output)
         #expect(ticks.allSatisfy { $0.count <= 5 } && !html.contains(/<td class="n"[^>]*>0\.[0-9]+<\/td>/), "\(ticks)")
@@ -109,7 +109,7 @@ struct BuildComparisonPageTests {
         #expect(try width(0.01) < width(0.03) && width(0.03) < width(0.1))
     }
 
-    @Test("it is self-contained, its elements are closed, and its links resolve")
+    @Test("the page is self-contained, its elements are closed, and its links resolve")
     func sound() throws {
         let html = Reporting.html(
             Self.comparison([try Self.compared("commit", factor: 0.8), try Self.compared("open", factor: 1)]))

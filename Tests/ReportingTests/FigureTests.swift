@@ -76,7 +76,7 @@ struct FigureTests {
         #expect(digest.ratio(row(.commitsPerSecond, ["strata": 300, "model": 1]), of: "strata") == nil)
     }
 
-    @Test("an operation's other costs, and a whole process's, are no speed")
+    @Test("bytes and syncs of an operation, and the time of a whole case, are resources and no speeds")
     func resources() {
         func kind(_ name: String, _ unit: String, label: String = "") -> MeasureClass {
             Measure(Sample(Metric(name, unit: unit, .lowerIsBetter, .measured), 1, label: label)).kind

@@ -17,7 +17,7 @@ struct FlameGraphTests {
 
     private static let page = Reporting.flameGraph(stacks, title: "commit \"strata\"")
 
-    @Test("it is a page like the others: nothing from elsewhere, names escaped, theme, search and keys")
+    @Test("the page of a profile loads nothing, escapes names, and has theme, search and keys like the others")
     func document() throws {
         let text = Self.page
         #expect(text.hasPrefix("<!DOCTYPE html>\n<html lang=\"en\">"))
@@ -34,7 +34,7 @@ struct FlameGraphTests {
         #expect(text == Reporting.flameGraph(Self.stacks, title: "commit \"strata\""), "equal stacks give equal bytes")
     }
 
-    @Test("it begins with the function that takes most by itself, and has every function in a table")
+    @Test("the page begins with the function that takes most by itself, and has every function in a table")
     func answer() throws {
         let headline = try #require(Self.page.firstMatch(of: /class="headline calm">.*?<\/p>/)).output
         #expect(headline.contains("read&lt;Row&gt;(_:) takes 75\u{A0}% of all samples by itself"), "\(headline)")
@@ -58,7 +58,7 @@ struct FlameGraphTests {
         #expect(text.contains("style=\"left:0%;width:75.07%;top:36px\""), "\(text)")
         #expect(text.contains("style=\"left:75.07%;width:24.02%;top:36px\""), "\(text)")
         #expect(!text.contains(">never seen</button>"), "too narrow to be seen")
-        // One stop of the tabulator leads to the drawing, arrows go on from there.
+        // The tab key reaches the drawing in one stop; arrow keys move from box to box.
         let boxes = text.matches(of: /<button type="button" class="fl [^>]*>/).map(\.output)
         #expect(boxes.count == 4 && boxes.count { !$0.contains("tabindex=\"-1\"") } == 1)
     }

@@ -27,7 +27,7 @@ struct HTMLTests {
         return run
     }
 
-    @Test("is self-contained, and lets the browser enforce it")
+    @Test("the report loads nothing, and its policy makes the browser enforce that")
     func selfContained() {
         let html = Reporting.html(PlausibleRun.run)
         for reference in ["http:", "https:", "src=", "@import", "url(", "//cdn"] {

@@ -104,7 +104,7 @@ struct PeerTableTests {
             groups.map { String($0.output.2) } == ["commit", "point-read", "bulk-insert", "update-batch", "traverse"])
         let columns = table.matches(of: /<th scope="col"/).count
         #expect(groups.allSatisfy { Int($0.output.1) == columns })
-        // Where a reader sorts, each figure says what it is of.
+        // In a table that the reader has sorted, each figure names its scenario.
         #expect(table.matches(of: /<th scope="row"><span class="of">/).count == 5)
         #expect(ReportScript.text.contains("classList.add('sorted')"))
         #expect(table.matches(of: /class="n tuned"/).count == 6)

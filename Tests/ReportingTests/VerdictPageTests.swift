@@ -234,7 +234,7 @@ struct VerdictPageTests {
 }
 
 extension CaseResult {
-    /// The same on another engine.
+    /// This result on another engine.
     fileprivate func on(_ engine: String) -> CaseResult {
         var result = self
         result.test = PlausibleRun.test(test.scenario, test.family, engine)

@@ -94,7 +94,7 @@
             #expect(try store.points(of: test, names[1], reference: "sqlite").map(\.value) == [0, 0, 0])
         }
 
-        @Test("a run is there once; one of its name with other results is refused, and changes nothing")
+        @Test("a run is stored once; another run of its name with other results is refused, and changes nothing")
         func twice() throws {
             let store = try store()
             #expect(try store.add(Self.run(1)) == .added)
@@ -105,7 +105,7 @@
             #expect(error.kind == .wrongInput && error.description.contains("other results"))
             #expect(try store.add(Self.run(5, id: "run-1", digest: "other", host: "bench-2")) == .added)
             #expect(try store.runs().map(\.run.machine.host) == ["bench-2", "bench"])
-            // Interrupted in the middle of a run: its rows are rolled back.
+            // An addition that fails in the middle of a run is rolled back.
             var broken = Self.run(7)
             broken.cases.append(broken.cases[0])
             #expect(throws: ArchiveError.self) { try store.add(broken) }

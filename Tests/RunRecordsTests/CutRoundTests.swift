@@ -31,7 +31,7 @@ struct CutRoundTests {
         #expect(merged.samples.map(\.value) == [3.5])
     }
 
-    @Test("five do not, and neither does a side with five")
+    @Test("five complete rounds decide no case, and neither does a side with five")
     func tooFew() throws {
         #expect(CaseResult.merged((1...5).map { round($0) } + [cut(6)])?.verdict == .inconclusive)
         let controls = (1...5).map { round($0, .control) } + [cut(6, .control)]

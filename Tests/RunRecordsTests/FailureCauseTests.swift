@@ -145,7 +145,7 @@ struct SweepMapTests {
     }
 
     @Test(
-        "it round-trips, with runs of positions abbreviated",
+        "a sweep's map round-trips, with runs of positions abbreviated",
         arguments: [
             [], [5], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], [3, 10, 17, 24, 25, 26, 90, 12], [7, 7, 7],
         ])

@@ -38,7 +38,7 @@ struct FigureVerdictsTests {
         other.processor = "another"
         #expect(verdicts.figures(build: "b", machine: machine).isEmpty)
         #expect(verdicts.figures(build: "a", machine: other).isEmpty)
-        // The time of a sync varies.
+        // The time of a sync varies on one machine, so another time does not mean another machine.
         other = machine
         other.fsyncNanoseconds += 1
         #expect(verdicts.figures(build: "a", machine: other).count == 1)

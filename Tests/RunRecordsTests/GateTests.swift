@@ -71,7 +71,7 @@ struct CountedRun {
         return try Baseline(Array(made.text.utf8), path: "b.json")
     }
 
-    /// `commit.syncs` and the like.
+    /// Budgets by keys such as `commit.syncs`.
     static func budgets(_ lines: [String: String]) throws -> [Budget] {
         try lines.sorted { $0.key < $1.key }.map { key, limit in
             let parts = key.split(separator: ".").map(String.init)
@@ -162,7 +162,7 @@ struct GateTests {
         #expect(report.count(.kept) == 5)
     }
 
-    @Test("figures of code are not compared between release and debug builds")
+    @Test("allocations and instructions are not compared between release and debug builds")
     func otherBuild() throws {
         var run = CountedRun.sound()
         run.header.isReleaseBuild = false
@@ -179,7 +179,7 @@ struct GateTests {
         #expect(report.exitStatus == 0)
     }
 
-    @Test("what did not repeat in the baseline cannot be held by ==, and can by a share")
+    @Test("a count that did not repeat in the baseline cannot be held by ==, but by a share")
     func notExact() throws {
         var sound = CountedRun()
         sound.add("commit", ["file_written_bytes": [100, 104, 102]])
@@ -192,7 +192,7 @@ struct GateTests {
         #expect(try report(worse, beside: sound, ["written_bytes": "+1%"]).exitStatus == 2)
     }
 
-    @Test("what was measured once cannot be held by ==")
+    @Test("a count that was measured once cannot be held by ==")
     func once() throws {
         var sound = CountedRun()
         sound.add("commit", ["file_syncs": [3]])
@@ -221,7 +221,7 @@ struct GateTests {
         #expect(try report(fresh, ["new.syncs": "==5"]).exitStatus == 0)
     }
 
-    @Test("fewer than == says is not equal, and the reason says what helps")
+    @Test("a count below an == budget is not equal, and the reason names the remedy")
     func fewer() throws {
         var better = CountedRun()
         better.add("commit", ["file_syncs": [30, 30, 30]])

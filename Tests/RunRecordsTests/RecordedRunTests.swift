@@ -117,7 +117,7 @@ struct RecordedRunTests {
         #expect(Self.trend(moved).changes.first?.remarks.first?.hasPrefix("another machine") == true)
     }
 
-    @Test("nothing is claimed across versions of the reference, nor of times without one; counts need none")
+    @Test("no change is claimed across versions of the reference, or of times without a reference; counts need none")
     func basis() {
         let levels = (0..<30).map { $0 < 15 ? 2.0 : 1.6 as Double? }
         let pinned = Self.trend(Self.points(levels, version: { $0 < 15 ? "3.40" : "3.41" }))

@@ -119,7 +119,7 @@ struct RunComparisonTests {
         #expect(free.differences == [] && free.undecided.contains { $0.reason.contains("run freely") })
     }
 
-    @Test("cases that one lacks are named on their side; nothing in common is nothing decided")
+    @Test("cases that one run lacks are named with the run; without a common case nothing is decided")
     func missing() throws {
         var more = CountedRun.sound()
         more.add("bulk-insert", ["file_syncs": [1]])
@@ -129,7 +129,7 @@ struct RunComparisonTests {
         #expect(RunComparison(more.run, sound).missing.inB.map(\.scenario) == ["bulk-insert"])
     }
 
-    @Test("times are refused by name: of which machine, of how far apart; and what counts code is, too")
+    @Test("the reason against times names machines and distance; counts of another kind of build are undecided")
     func times() throws {
         #expect(RunComparison(sound, again()).reasonAgainstTimes.contains("24 hours apart"))
         let elsewhere = RunComparison(

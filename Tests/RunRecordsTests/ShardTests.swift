@@ -29,7 +29,7 @@ struct ShardTests {
         for (count, index) in expected { #expect(Shard.index(of: CaseTests.example, among: count) == index) }
     }
 
-    @Test("what a report sets side by side stays on one machine: engines, and sizes; all else spreads")
+    @Test("engines and sizes that a report compares stay on one machine; other cases are spread")
     func groupsStayTogether() {
         var places: Set<Int> = []
         for threads in 1...60 {

@@ -64,7 +64,7 @@ struct ShardUnionTests {
         #expect(try RunHeader(json: try JSONObjectReader(part.json, path: "run.json")) == part)
     }
 
-    @Test("a shard that is missing is refused by its number; with --partial its cases are not run, and that is said")
+    @Test("a missing shard is refused by its number; with --partial its cases count as not run, and the run says so")
     func missing() throws {
         let two = [try Self.shard(3), try Self.shard(1)]
         #expect(try refusal(two).contains("shard 2/3 is missing"))

@@ -75,7 +75,7 @@ struct ChangePointTests {
         #expect(Self.find(Array(repeating: 0.5, count: 50)).isEmpty, "equal values")
     }
 
-    @Test("equal values and an equal seed give equal change points; of a long row the last are searched")
+    @Test("equal values and an equal seed give equal change points; the last values of a long series are searched")
     func deterministic() {
         let values = Self.series(50, noise: 0.05, steps: [(25, 1.3)], seed: 7)
         #expect(Self.find(values) == Self.find(values))

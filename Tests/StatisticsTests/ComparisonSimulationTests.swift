@@ -110,7 +110,7 @@ struct ComparisonSimulationTests {
         Noise(spread: 0.1, outliers: 0.1), Noise(spread: 0.1, pairs: 80),
     ]
 
-    @Test("one batch tells a program from itself in at most 1 of 100 tries, a session never", arguments: machines)
+    @Test("one batch flags an unchanged program in at most 1 of 100 tries, a session never", arguments: machines)
     func alarms(noise: Noise) throws {
         let counts = try SessionCounts(Self.sessions, slowdown: 1, noise.session())
         #expect(counts.share(counts.flagged) <= 0.01, "\(counts)")

@@ -62,7 +62,7 @@ struct RevisionSearchTests {
         #expect(search.conclusion == .first(18))
     }
 
-    @Test("a mark beside each end, for every finding; silence marks nothing")
+    @Test("each finding beside either end gives its mark; an inconclusive one gives none")
     func marks() throws {
         #expect(SideComparison.Finding.allCases.map { RevisionMark(besideGood: $0) } == [.bad, .good, .good, nil])
         func ends(_ factor: Double) throws -> SideComparison {
@@ -73,7 +73,7 @@ struct RevisionSearchTests {
         let (far, near) = (try ends(0.8), try ends(0.95))
         #expect(
             SideComparison.Finding.allCases.map { RevisionMark(besideBad: $0, ends: far) } == [.good, .bad, .bad, nil])
-        // As slow as a barely slower end: it may be on either side.
+        // A revision as slow as a bad end that is barely slower than the good one may be on either side.
         #expect(RevisionMark(besideBad: .same, ends: near) == nil)
         #expect(RevisionMark(besideBad: .slower, ends: near) == .good)
     }

@@ -15,7 +15,7 @@ struct SequentialRatioTests {
         ratios.map { (own: 100 * $0, other: 100) }
     }
 
-    @Test("looks come at 6, 12 and 24 rounds, and together err no more often than one of 95 %")
+    @Test("looks come at 6, 12 and 24 rounds, and together err no more often than one interval of 95 %")
     func division() {
         #expect(Looks(most: 24).rounds == [6, 12, 24])
         #expect(Looks(most: 24).looks.map(\.rank) == [1, 2, 6])
@@ -59,7 +59,7 @@ struct SequentialRatioTests {
         #expect(eleven.decision == .open && eleven.rounds == 6)
     }
 
-    @Test("the same is said within 5 %, of twelve rounds at least; a noisy control widens the dead band")
+    @Test("figures within 5 % are the same, from twelve rounds on; a noisy control widens the dead band")
     func same() throws {
         func decision(_ values: [Double], controls: [Double] = []) throws -> Decision {
             try #require(
@@ -90,7 +90,7 @@ struct SequentialRatioTests {
         }
         #expect(Double(falseFigures) <= 0.05 * Double(figures))
         #expect(Double(falsePlans) <= 0.05 * Double(plans), "\(falsePlans) of \(plans) plans")
-        // A rule that claims nothing would pass as well.
+        // A rule that claims nothing would never be wrong, so half of the figures have to be decided.
         #expect(Double(decided) >= 0.5 * Double(figures), "\(decided) of \(figures) figures")
     }
 }

@@ -33,7 +33,7 @@ struct SideComparisonTests {
         #expect(try comparison((0..<20).map { $0.isMultiple(of: 2) ? 0.8 : 1.25 }).finding == .inconclusive)
     }
 
-    @Test("a median beyond the threshold is not enough if the interval includes none")
+    @Test("a median beyond the threshold decides nothing if the interval includes 1")
     func wide() throws {
         let ratios = [0.7, 0.75, 0.8, 0.9, 0.9, 0.9, 0.9, 1.1, 1.2, 1.3, 1.4, 1.2]
         let wide = try comparison(ratios)

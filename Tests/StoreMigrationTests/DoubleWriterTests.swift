@@ -110,7 +110,7 @@ struct DoubleWriterTests {
             let writer = try writer()
             new.fail(Array(repeating: .planted, count: 6))
             for step in 1...3 { #expect(try !writer.write([.upsert(person(1, "\(step)"))]).isDone) }
-            // The next attempt reaches the second batch, and the process dies there.
+            // The next attempt writes the first batch and fails at the second, as if the process died there.
             new.fail([nil, .planted])
             #expect(throws: MigrationError.self) { try writer.enter(.old) }
             #expect(writer.waitingCount == 2)

@@ -178,7 +178,7 @@ import Testing
             #expect(report.recordsInOld == 17_042 && report.recordsInNew == 17_042)
         }
 
-        @Test("both are written, and nothing differs; the store takes it, and so does a new import")
+        @Test("both sides get the writes, and nothing differs; a new import of the written store is equal")
         func written() throws {
             let writer = try writer()
             try writer.write([

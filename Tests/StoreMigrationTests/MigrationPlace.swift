@@ -23,7 +23,7 @@ final class MigratedPerson: Object {
         ])
 }
 
-/// A directory with a store of each kind, deleted with the object.
+/// A directory for a store of each kind, deleted with the object.
 final class MigrationPlace {
     let path: String
     static let model = MigratedPerson.model

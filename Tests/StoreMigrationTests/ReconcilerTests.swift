@@ -40,7 +40,7 @@ struct ReconcilerTests {
         }
     }
 
-    @Test("null, 0 and nothing differ")
+    @Test("null differs from 0, and an empty text from another")
     func nullAndZero() throws {
         let writer = try filled(10)
         old.put(person(1, "p1", age: nil))
@@ -144,7 +144,7 @@ struct ReconcilerTests {
             let writer = try place.writer(old, new)
             try writer.enter(.bothOldRead)
             for key in 1...4 { old.put(person(key, "a", age: 5, friend: Int64(key % 4 + 1))) }
-            // The rows are inserted, their links are not.
+            // The process dies after it has inserted the rows, and before it has set their links.
             new.fail([nil] + Array(repeating: .planted, count: 8))
             #expect(throws: (any Error).self) { try Reconciler(writer).mend(.oldWins) }
             #expect(new.all[id(1)]?["name"] == .text("a") && new.all[id(1)]?["friend"] == .null)

@@ -29,7 +29,7 @@ final class StoreInMemory: PrimaryStore, Sendable {
     /// The failures of the next batches, `afterCommit` after the write; nil for success.
     func fail(_ failures: [Failure?]) { state.withLock { $0.failures = failures } }
 
-    /// Writes past the writer.
+    /// Changes a record as a program does that bypasses the `DoubleWriter`.
     func put(_ record: Record) { state.withLock { $0.records[record.id] = record } }
     func remove(_ id: RecordID) { _ = state.withLock { $0.records.removeValue(forKey: id) } }
 

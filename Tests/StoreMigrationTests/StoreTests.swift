@@ -135,7 +135,7 @@ import Testing
             let found = try old.records([id(1), id(2)])
             #expect(try found == new.records([id(1), id(2)]))
             #expect(found[id(1)]?["score"] == .real(0) && found[id(2)]?["born"] == .date(0))
-            // Written past the writer.
+            // The record is written by a program that bypasses the `DoubleWriter`.
             try new.apply([.upsert(Record(id(3), ["born": .date(0.3), "score": .real(-0.0)]))])
             try reconciler.refresh([id(3)])
             #expect(try reconciler.mend(.newWins).left == 0)

@@ -19,7 +19,7 @@ final class StoppingFileSystem: FileSystemLayer {
 
     let base = POSIXFileSystem()
     private let stop: Stop?
-    /// The passed points, in order; recorded only without a stop.
+    /// The number of passes of each point so far.
     private let passed = Mutex<[String: Int]>([:])
 
     init(_ stop: Stop?) { self.stop = stop }
@@ -125,7 +125,8 @@ private final class StoppingMemory: SharedMemory {
         self.owner = owner
     }
 
-    /// Fields of the table are named by offset, fields of slots and records by the offset within.
+    /// Passes the point of a store to the process table. The point is named after the offset in the table, or in the
+    /// process slot; stores to records, pins and the base have one name each.
     private func pass(_ offset: Int) {
         let name =
             switch offset {

@@ -15,7 +15,7 @@ import Synchronization
 //     StoreWorker PATH once ROW          makes one such transaction
 //     StoreWorker PATH hold ROW          makes one such transaction, and commits it only at the stop
 //     StoreWorker PATH pin               pins the newest version (p), and reads it again and again until the stop
-//     StoreWorker PATH watch             writes a byte for each version that its observer is told of
+//     StoreWorker PATH watch             writes a byte for each version that its observer is notified of
 //     StoreWorker PATH fork ROW          forks. In the child the parent's store refuses every use (f). The child opens
 //                                        the store for itself and increments ROW (A). The parent increments row 1 (a)
 //     StoreWorker PATH fork-idle         forks in the middle of a transaction; then both processes only wait

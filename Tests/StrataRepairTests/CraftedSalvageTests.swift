@@ -51,7 +51,7 @@ import Testing
     @Test("a null in a column that requires a value is a lost value")
     func missingValue() throws {
         var file = try CheckedStore.make()
-        // "a" gets the values of "b", which is optional.
+        // Exchanging the ids gives the required column "a" the values of the optional column "b".
         let isCrafted = file.edit(file.node(.group, of: 1) { Group($0).isSmall }) { node in
             let group = Group(UnsafeRawPointer(node))
             let ids = (group.columnID(2), group.columnID(3))
@@ -77,7 +77,7 @@ import Testing
         do {
             _ = try Salvage.run(from: FileImages.path, to: "salvaged", fileSystem: disk, options: settings)
         } catch {
-            // Too little is left, or it needs too much space.
+            // A salvage may refuse a file of which too little is left, or that needs too much space.
             TestSettings.say("\(error)")
             return false
         }

@@ -26,7 +26,7 @@ import Testing
         let good = try FileImages.withLog(seed: 4, steps: 60, commits: 8)
         var image = good
         let last = good.lastGroup
-        // The batch before the last one.
+        // Searches backwards for the batch before the last one.
         var place = last - LogFormat.batchHeaderSize
         while let log = image.log, log[place..<(place + 4)] != [0x53, 0x47, 0x52, 0x50] {
             place -= LogFormat.batchHeaderSize
@@ -201,7 +201,7 @@ import Testing
         file.close()
     }
 
-    @Test("a mended store, and the kept damaged one, keep their permissions")
+    @Test("a repaired store, and the damaged one that is kept, have the permissions of the original")
     func rights() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"

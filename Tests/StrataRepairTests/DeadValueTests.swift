@@ -5,8 +5,8 @@ import Testing
 @testable import StrataStorage
 @testable import StrataStorageTests
 
-/// A deleted row may keep the descriptor of a long value in its slot, while the pages hold other nodes by now: a
-/// salvage that skips values must not skip those.
+/// A deleted row may keep the descriptor of a long value in its slot, while the value's pages have been freed and hold
+/// other nodes. A salvage skips the pages of values when it searches for nodes, and must not skip these.
 @Suite struct DeadValueTests {
     private static let schema = StoreSchema(tables: [
         TableDefinition(
@@ -43,7 +43,7 @@ import Testing
         return dead
     }
 
-    /// The branches above groups, and the groups' pages.
+    /// The branches above row groups, each with the pages of its row groups.
     private static func branches(
         _ reference: NodeReference, _ view: ReadView
     ) throws -> [(branch: NodeReference, pages: Set<Int>)] {
@@ -54,7 +54,7 @@ import Testing
         return [(reference, Set(children.flatMap { Int($0.page)..<(Int($0.page) + Int($0.pages)) }))]
     }
 
-    @Test("groups on pages of former values are salvaged when their branch is lost") func reused() throws {
+    @Test("row groups on pages of former values are salvaged when their branch is lost") func reused() throws {
         let disk = FileImages.Disk()
         var options = FileImages.options
         options.fileSystem = disk
@@ -67,7 +67,7 @@ import Testing
         for key in 0..<120 as Range<Int64> where key % 24 == 7 { try transaction.delete(0, RowKey(key)) }
         try transaction.commit()
         try store.close()
-        // No version needs the values any more, so new groups take their pages.
+        // No version needs the values any more, so new row groups take their pages.
         store = try Store.open(path: FileImages.path, options: options)
         transaction = try store.beginWrite()
         try Self.insert(transaction, 1000..<1300)
@@ -75,7 +75,7 @@ import Testing
         let view = try store.snapshot().view
         let keys = try view.keys(0)
         let dead = try Self.deadPages(view)
-        // A branch above groups on pages of former values.
+        // A branch above row groups on pages of former values.
         let branches = try Self.branches(view.state.tables[0].tree, view)
         let lost = try #require(
             branches.first { !$0.pages.isDisjoint(with: dead) }, "no group stands where a value was")

@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("the id of one slot or the log, and one key check or a page, are enough")
+    @Test("to identify a store, the id in a slot or the log and a key check or a page are enough")
     func traces() throws {
         let image = try FileImages.clean(seed: 9, steps: 60, Self.cipher)
         let logged = try FileImages.withLog(seed: 9, steps: 60, Self.cipher)

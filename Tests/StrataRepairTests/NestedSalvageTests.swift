@@ -93,8 +93,8 @@ import Testing
             #expect(changed.count <= 1, note)
             #expect(Self.elements(found) <= all, note)
             if isNested {
-                // Nulls replace a leaf's elements. A tree of one leaf becomes one null in a list; in a map its key is
-                // lost, too.
+                // Nulls replace the elements of a lost leaf. An inner list of one leaf becomes a null in the list that
+                // contains it; in a map its key is lost, too.
                 if let lost = Self.plainElements(data, reference) {
                     let missing = all - Self.elements(found)
                     #expect([0, lost, lost + 1].contains(missing), "\(note): \(missing) missing of \(lost)")

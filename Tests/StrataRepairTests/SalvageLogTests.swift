@@ -58,7 +58,7 @@ import Testing
         let life = try OlderLogTests.Life(kind, .full, behind: 0)
         var log = try #require(life.copies.last).log
         let before = try #require(life.copies.dropLast().last).log
-        // The writes of the last commit before the checkpoint.
+        // Damages the bytes that the last commit before the checkpoint wrote.
         let last = zip(before, log).enumerated().filter { $1.0 != $1.1 }.map(\.offset)
         for byte in last { log[byte] ^= 0xFF }
         let disk = FileImages.Disk()

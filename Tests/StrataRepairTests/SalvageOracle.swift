@@ -15,7 +15,7 @@ struct SalvageOracle {
     }
 
     var rows: [[Int64: Row]] = []
-    /// Nodes above rows without rows of their own: branches, entry trees, root, schema, free map.
+    /// The pages of the file.
     var pageCount = 0
     var root = NodeReference.null
     var schemaNode = NodeReference.null
@@ -97,7 +97,7 @@ struct SalvageOracle {
         return result
     }
 
-    /// The state after deleting the lost rows; for the tables of ``StoreHistory``.
+    /// The contents without links to rows that they lack; for the tables of ``StoreHistory``.
     static func withoutDanglingLinks(_ model: StoreModel) -> StoreModel {
         var result = model
         for (table, definition) in StoreHistory.schema.tables.enumerated() {

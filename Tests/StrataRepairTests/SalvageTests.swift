@@ -115,7 +115,7 @@ import Testing
         try Self.check(bytes, oracle, lost: lost, path, "seed \(seed), pages \(lost.sorted())")
     }
 
-    @Test("the same for a store of 200 000 rows", arguments: [71] as [UInt64])
+    @Test("of a store of 200 000 rows exactly those whose pages survive are salvaged", arguments: [71] as [UInt64])
     func manyRows(seed: UInt64) throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
@@ -193,7 +193,7 @@ import Testing
             #expect(contents == SalvageOracle.withoutDanglingLinks(contents), "\(pages) pages: links to nothing")
             for (index, table) in history.model.tables.enumerated() {
                 guard let said = report.tables.first(where: { $0.id.rawValue == UInt32(index + 1) }) else {
-                    // No trace of the row is left.
+                    // The report lacks a table only if the schema and all rows of the table are lost.
                     #expect(report.schema != .current && !report.isWhole, "\(pages) pages: \(report)")
                     continue
                 }
@@ -221,7 +221,7 @@ import Testing
         #expect(report.start == .root && report.isWhole)
     }
 
-    @Test("without a root the free map tells the newest groups from older ones", arguments: [31, 32, 33] as [UInt64])
+    @Test("without a root the free map tells new row groups from older ones", arguments: [31, 32, 33] as [UInt64])
     func withoutRoot(seed: UInt64) throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"

@@ -62,7 +62,8 @@ import Testing
         let value = try #require(file.nodes.first { $0.reference.is(.value) })
         let branch = try #require(
             file.nodes.first { $0.reference.is(.branch) && data[$0.start + 4] == 1 && data[$0.start + 5] == 0 })
-        // The value is complete without a reference to it; or its first page is lost, and the reference exists.
+        // Either the reference to the value is lost and the value is complete, or the value's first page is lost and
+        // the reference exists: the salvage knows which pages belong to the value, and takes no row from them.
         for (number, lost) in [[root], [branch], [root, branch], [value]].enumerated() {
             var bytes = data
             for node in lost { for byte in 0..<64 { bytes[node.start + byte] = 0 } }
@@ -72,7 +73,8 @@ import Testing
             #expect(report.rowsRecovered == 6, "\(number): \(report)")
             #expect(!report.isWhole && value.reference.pages > 2)
         }
-        // Neither is there: rows that may come from the value are never called certain.
+        // Both the reference and the value's first page are lost: rows that may come from the value are never called
+        // certain.
         for (number, lost) in [[root, value], [branch, value], [root, branch, value]].enumerated() {
             var bytes = data
             for node in lost { for byte in 0..<64 { bytes[node.start + byte] = 0 } }
@@ -141,7 +143,7 @@ import Testing
             options.fileSystem = disk
             try Store.open(path: "new", options: options).close()
         }
-        // A group with the largest possible creation version.
+        // A row group with the largest possible creation version.
         let clean = try FileImages.clean(seed: 5, steps: 80)
         var bytes = clean.data
         let file = CraftedFile(bytes)

@@ -203,7 +203,7 @@ import Testing
                     let place = try #require(view.schema.tables[CollectionHistory.owners].position(of: id))
                     guard var holds = CollectionHistory.collection(column) else { continue }
                     let bytes = try view.bytes(location, place)
-                    // Bytes that are text in the whole collection are salvaged as text.
+                    // Without a schema, a collection of data whose elements are all valid text comes back as text.
                     if holds.element == .data, bytes?.first == ValueList.Kind.text.rawValue { holds.element = .text }
                     let payload = try #require(
                         CollectionPayload(bytes ?? UnsafeRawBufferPointer(start: nil, count: 0), holds, isLinks: false))
@@ -224,7 +224,7 @@ import Testing
         let trees = try Trees(seed: seed)
         for node in trees.nodes where node.reference.is(.collectionBranch) {
             var data = trees.data
-            // The branch, and one leaf below it.
+            // Zeroes the branch and one leaf below it.
             guard
                 let leaf = trees.nodes.first(where: {
                     $0.reference.is(.collectionLeaf) && $0.key == node.key && $0.column == node.column
@@ -277,7 +277,7 @@ import Testing
             }
             try store.close()
             store = try Store.open(path: FileImages.path, options: options)
-            // Two commits without a log.
+            // The first two commits of a session are checkpoints and write no log.
             for value in 0..<2 as Range<Int64> {
                 try commit(store) {
                     try $0.set(owners, RowKey(1), column: CollectionHistory.number, to: .integer(value))

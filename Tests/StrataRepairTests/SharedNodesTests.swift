@@ -35,7 +35,8 @@ import Testing
             alarm(60)
             let (store, disk) = try SharedNodes.open(SharedNodes.make(name))
             let size = try disk.status(FileImages.path)?.size ?? 0
-            // Indexes are rebuilt, and a value shared by few rows may be copied for each.
+            // Two of these structures may be copied: an index is rebuilt, and a value that few rows share is copied for
+            // each.
             let mayPass = ["entries", "longElements"].contains(name)
             do {
                 try store.writeCopy(to: "copy")

@@ -38,7 +38,7 @@ import Testing
             return options
         }
 
-        /// A store with 400 rows and long values, extended, without slots.
+        /// A store with 400 rows and long values, extended to ``length``; without header slots unless `keepsSlots`.
         private static func make(_ path: String, _ cipher: (any Cipher)?, keepsSlots: Bool = false) throws {
             let store = try Store.open(path: path, options: options(cipher))
             let transaction = try store.beginWrite()
@@ -100,7 +100,7 @@ import Testing
         }
 
         @Test(
-            "the same with valid slots",
+            "checking, copying and salvaging a sparse file with valid slots takes little memory",
             .enabled(if: isInMemory, "there is no file system in memory at /dev/shm"))
         func sound() async {
             await #expect(processExitsWith: .success) {

@@ -2,7 +2,7 @@ import StrataFiles
 
 @testable import StrataStorage
 
-/// A small store with every kind of node, and every kind of change beside a group's main rows.
+/// A small store with every kind of node, and every kind of change beside a row group's main rows.
 enum CheckedStore {
     static let schema = StoreSchema(
         userVersion: 1,
@@ -63,7 +63,7 @@ enum CheckedStore {
         for row in 0..<rows { try insert(transaction, Int64(row * 10)) }
         for row in 0..<3 { try insertFew(transaction, Int64(row + 1)) }
         try transaction.commit()
-        // Changes that stay beside the main rows of groups.
+        // Changes that stay beside the main rows of their row groups: patches, inserted rows, deleted slots.
         for start in [400, 1500] as [Int64] {
             transaction = try store.beginWrite()
             for key in [start, start + 40] {

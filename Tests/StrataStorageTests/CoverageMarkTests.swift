@@ -6,7 +6,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// Rare branches that only damage, a full disk or a reader reaches, and simulated crashes never do.
+/// Rare branches of the code that only damage, a full disk or a read-only open reaches, and simulated crashes never do.
 @Suite(.enabled(if: CoverageMarks.areCounted)) struct CoverageMarkTests {
     private func options(_ image: FileImages.Image, readOnly: Bool = false) throws -> StoreOptions {
         var options = FileImages.options
@@ -33,7 +33,7 @@ import Testing
         expectMet(.mendedBit, .replayed)
     }
 
-    @Test("a missing batch before others is a lost record, and a missing last one a torn end") func lostGroups()
+    @Test("damage in a batch before others is a lost record, and in the last one a torn end") func lostGroups()
         throws
     {
         let whole = try FileImages.withLog(seed: 4, steps: 30)

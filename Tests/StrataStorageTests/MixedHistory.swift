@@ -249,7 +249,7 @@ struct MixedHistory {
         forget(table, Set(keys))
     }
 
-    /// Only missing rows: nothing changes.
+    /// Deletes only keys without a row, which changes nothing.
     private mutating func deleteMissing(_ transaction: WriteTransaction, _ table: Int) throws {
         let keys = (0..<3).map { _ in Int64(random.below(keyRange)) }.filter { model[table][$0] == nil }
         try transaction.bulk.delete(table, keys)

@@ -13,7 +13,7 @@ import Testing
         return options
     }
 
-    /// Tiny limits, under which most changes are deferred, and limits with groups of some dozen rows.
+    /// Tiny limits, tiny limits under which most changes are buffered, and limits with row groups of some dozen rows.
     private static let limits: [StoreLimits] = {
         var eager = StoreLimits.tiny
         eager.changesBeforeHeld = 0
@@ -113,7 +113,7 @@ import Testing
             if round == 13 { try history.clear(transaction, [2, 0]) }
             if transaction.guest != nil { turns += 1 }
             try transaction.commit()
-            // The check of a whole store would make it the owner.
+            // `checkInvariants` would make the guest the owner, so only contents and entries are compared.
             for store in [owner, guest] {
                 let snapshot = try store.snapshot()
                 #expect(try MixedHistory.contents(snapshot.view) == history.model, "seed \(seed), round \(round)")

@@ -19,7 +19,7 @@ import Testing
         try transaction.commit()
     }
 
-    @Test("deletions after a failed lookup in the group delete the rows as changed")
+    @Test("deletions after a failed look-up in a row group see the changes made since")
     func missingThenChanged() throws {
         let store = try Self.open(FileImages.Disk())
         try PlainTable.setUp(store)
@@ -31,7 +31,7 @@ import Testing
             try transaction.delete(0, RowKey(100))
             #expect(try transaction.view.rows(0, 0, equalTo: .integer(-5)).isEmpty)
             #expect(try transaction.view.rows(0, 0, equalTo: .integer(-6)) == [RowKey(102)])
-            // Other rows are inserted before the remembered slot.
+            // The deletion finds no row and remembers its place; then rows are inserted before that place.
             try transaction.bulk.delete(0, [Int64(103)])
             for key in stride(from: Int64(1), to: 60, by: 2) { try PlainTable.insert(transaction, key) }
             for key in Int64(0)..<60 { try transaction.set(0, RowKey(key), column: 0, to: .integer(key)) }
@@ -71,7 +71,7 @@ import Testing
         try store.close()
     }
 
-    @Test("columns of a wide table that grow in turn stay within a group's limit of nodes")
+    @Test("columns of a wide table that grow in turn stay within a row group's limit of nodes")
     func manyColumns() throws {
         let store = try Self.open(FileImages.Disk(capacity: 1 << 26))
         let (columns, rows) = (300, 537)

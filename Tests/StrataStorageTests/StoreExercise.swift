@@ -2,8 +2,8 @@ import StrataFiles
 
 @testable import StrataStorage
 
-/// Uses all of a store that may be damaged: every read, the check, and changes. Errors are expected. Anything else is a
-/// bug, and so are differing reads of a store that the check calls sound.
+/// Uses a store that may be damaged in every way: all reads, the check, and changes. Errors are expected. A trap, a
+/// hang or a signal is a bug, and so are ways to read that disagree in a store which the check calls sound.
 final class StoreExercise {
     private var random: SplitMix64
     private(set) var errors = 0

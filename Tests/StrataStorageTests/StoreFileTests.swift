@@ -67,7 +67,7 @@ import Testing
     }
 
     #if os(Linux)
-        /// Pages of a file that are in memory.
+        /// How many of a file's first `count` pages are in memory.
         private static func pagesInMemory(_ path: String, of count: Int) throws -> Int {
             let descriptor = open(path, O_RDONLY)
             defer { close(descriptor) }
@@ -78,8 +78,8 @@ import Testing
             return pages.count { $0 & 1 != 0 }
         }
 
-        /// Each of the two pages that an open uses once brought in all pages around it. Where files are memory, all
-        /// pages of any file are in memory.
+        /// An open uses two pages of the lock file. The kernel once read ahead around each, and brought in all 65. On a
+        /// file system in memory every page of a file is in memory, so a control file decides whether the test applies.
         @Test("an open brings few pages of the lock file into memory") func lockFilePages() throws {
             let directory = try TemporaryDirectory()
             let path = directory.path + "/store"
@@ -95,8 +95,8 @@ import Testing
         }
     #endif
 
-    /// A closing store releases the table's lock last, when another store may already be the only user. That one once
-    /// tried the lock without waiting.
+    /// A closing store releases the process table's lock last, when another store may already be the only user. The
+    /// last store, closing too, once tried that lock without waiting.
     @Test("the last store to close waits for the table's lock while another one is closing")
     func lateLeaver() throws {
         let directory = try TemporaryDirectory()

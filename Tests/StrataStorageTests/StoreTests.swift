@@ -153,7 +153,7 @@ import Testing
     private static func makeStore(_ path: String) throws -> StoreModel {
         var options = StoreOptions()
         options.limits = .tiny
-        // Rows written before the copy would leave free pages, where a flip has no effect.
+        // A spill would leave free pages in the file, where a flipped bit has no effect.
         options.limits.memoryBudget = StoreLimits().memoryBudget
         options.mapReserve = 1 << 30
         let store = try Store.open(path: path, options: options)

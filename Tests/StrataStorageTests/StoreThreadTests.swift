@@ -111,7 +111,7 @@ import Testing
         try store.close()
     }
 
-    @Test("observers hear of every version once and in order") func observers() throws {
+    @Test("observers are notified of every version once and in order") func observers() throws {
         let directory = try TemporaryDirectory()
         let store = try Self.open(directory.path + "/store", segment: nil)
         let heard = Mutex<[UInt64]>([])
@@ -139,7 +139,7 @@ import Testing
         #expect(throws: StorageError.closed) { try store.beginWrite() }
         #expect(try snapshot.map { try Self.ages($0.view).isEmpty } == true)
         try other.close()
-        // The closed store keeps its place for its snapshot, and others write beside it.
+        // The closed store keeps its process slot for its snapshot, and other stores write beside it.
         let again = try Self.open(path)
         let transaction = try again.beginWrite()
         try Self.insert(transaction, 5, 50)
@@ -159,7 +159,8 @@ import Testing
         #expect(throws: StorageError.inUse(path: "store")) { try Store.open(path: "store", options: options) }
         try store.close()
         #expect(snapshot != nil)
-        // The pages of the snapshot would look free to another opener.
+        // In memory there is no process table, so another store could not see the snapshot's pin and would reuse its
+        // pages.
         #expect(throws: StorageError.inUse(path: "store")) { try Store.open(path: "store", options: options) }
         snapshot = nil
         try Store.open(path: "store", options: options).close()

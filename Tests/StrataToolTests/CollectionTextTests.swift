@@ -88,7 +88,7 @@ import Testing
         for line in lines { _ = try JSONSerialization.jsonObject(with: Data(line.utf8)) }
     }
 
-    @Test("in CSV it is that text, within quotes", arguments: [30, 4000])
+    @Test("in CSV a collection is its JSON text, within quotes", arguments: [30, 4000])
     func fields(inline: Int) throws {
         let text = try Self.dump(.csv, inline: inline)
         #expect(

@@ -93,7 +93,7 @@ import Testing
         #expect(refused > 3)
     }
 
-    @Test("one header less is a finding")
+    @Test("a lost header slot is a finding of the check")
     func oneHeader() throws {
         try zero([1])
         let end = try run("check", path)

@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "a tree that shares its nodes is neither printed, copied nor compacted, and ends all of it",
+        "dump, check, copy and compact end with an error at a tree that shares its nodes, and info ends too",
         arguments: ["dump", "check", "info", "copy", "compact"])
     func shared(command: String) throws {
         let directory = try TestDirectory()

@@ -69,7 +69,7 @@ struct MigrationScenarioTests {
         #expect(one.applying(batches[2]).applying(batches[1]) != three)
     }
 
-    @Test("planted differences are of each kind, and each is one")
+    @Test("the planted differences cover each kind, and each is a single difference")
     func planted() {
         var random = RandomStream(Seed(7))
         let numbers = PlantedDivergences.numbers(48, upTo: 200, &random)

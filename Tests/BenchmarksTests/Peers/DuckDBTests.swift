@@ -19,7 +19,7 @@ struct DuckDBTests {
         DuckDBSearch.find(environment: { environment[$0] }, names: { packages[$0] ?? [] })
     }
 
-    @Test("it is looked for by a variable, then in the packages of Python; without one there is none")
+    @Test("the library is looked for by a variable, then in the packages of Python")
     func search() {
         #expect(Self.find(["ASSAY_DUCKDB": "/a/libduckdb.so", "VIRTUAL_ENV": "/env"]) == "/a/libduckdb.so")
         #expect(Self.find(["VIRTUAL_ENV": "/env"]) == "/env/lib/python3.12/site-packages/_duckdb.abi3.so")
@@ -85,7 +85,7 @@ struct DuckDBTests {
         }
     }
 
-    @Test("one thread works, and none beside it", .enabled(if: EnginesUnderTest.duckDB != nil, "no DuckDB"))
+    @Test("DuckDB gets one thread, and declines periodic", .enabled(if: EnginesUnderTest.duckDB != nil, "no DuckDB"))
     func threads() throws {
         let engine = try #require(EnginesUnderTest.duckDB)
         let settings = engine.settings(for: .full).list

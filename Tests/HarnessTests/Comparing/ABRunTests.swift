@@ -18,7 +18,7 @@ struct ABRunTests {
     private var out: String { directory.path + "/ab" }
     /// The flags that the tests' own build needs.
     private static let allowed = ["--allow-zoo", "--allow-debug"]
-    /// Without a sync, so that it is quick on any disk.
+    /// A case without syncs, so that it is quick on any disk.
     private static let small = ["--scenario", "column-sum", "--engine", "model", "--size", "100", "--pairs", "10"]
 
     init() throws {
@@ -76,7 +76,7 @@ struct ABRunTests {
         #expect(json["format"] == .string(BuildComparison.format))
         #expect(try FileTree.readText(out + "/ab.html").contains("A and B are the same program"))
         let rows = try FileTree.readText(out + "/ab.csv").split(separator: "\r\n")
-        // The figure, and that of the memory beside it.
+        // Each measurement has two rows of this metric: the figure, and the limit of the machine's memory.
         #expect(rows.filter { $0.contains(",rows_per_second,") }.count == 60)
         #expect(!FileTree.exists(out + "/work"))
     }
@@ -199,14 +199,14 @@ struct ABRunTests {
         #expect(try FileTree.readText(other + "/measurements.jsonl") != "old")
     }
 
-    @Test("an interrupt ends it orderly: status 130, the measurements stay, and nothing else")
+    @Test("after an interrupt the status is 130, and only the measurements stay")
     func interrupted() throws {
         let shell = try ShellProcess(directory)
         let words = (["ab", "--a", program, "--b", program, "--out", out] + Self.small + Self.allowed)
             .map { ShellWord.quoted($0 == "10" ? "1000" : $0) }.joined(separator: " ")
         let processID = try shell.start("exec assay \(words)", output: "stopped")
         let raw = out + "/measurements.jsonl"
-        // Read once it has measured; only the end of the process ends this wait otherwise.
+        // Waits until the command has measured something; fails if the process ends before that.
         var status: Int32 = 0
         while !FileTree.exists(raw) {
             try #require(waitpid(processID, &status, WNOHANG) == 0, "it ended by itself")

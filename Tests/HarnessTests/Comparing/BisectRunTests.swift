@@ -98,7 +98,7 @@ struct BisectRunTests {
     }
 
     #if Zoo
-        @Test("what is not a revision's fault stops the search and marks nothing; it goes on once that is mended")
+        @Test("a failure of the machine stops the search and marks no revision; the search can be resumed")
         func faultOfMachine() throws {
             try repository.commit("Begin", program: program(0))
             try repository.commit("Innocent", program: program(1, digest: 0), also: ["full": ""])
@@ -115,7 +115,8 @@ struct BisectRunTests {
             #expect(again.output.contains(" Slow)"), "\(again.output)")
         }
 
-        /// Good ones, of which one is the good end's program and one does not build; then two slower ones.
+        /// A line of revisions: good ones, one of which has the good end's program and one does not build; then two
+        /// slower ones.
         private func makeLine() throws -> Revision {
             try repository.commit("Begin", program: program(0))
             try repository.commit("Only words", program: program(2, digest: 0))
@@ -136,7 +137,8 @@ struct BisectRunTests {
             #expect(end.output.contains(verdict), "\(end.output)")
             #expect(end.output.contains("Look again  assay ab --a-ref"), "\(end.output)")
             let steps = try steps()
-            // The ends; the middle, which does not build; its neighbour, the good end's program; the other; the first.
+            // The steps: the two ends; the middle revision, which does not build; its neighbour, which has the good
+            // end's program; the other neighbour; the first slower revision.
             #expect(steps.map(\.mark) == [.bad, .skipped, .good, .good, .bad], "\(steps)")
             #expect(steps[1].reason.contains("does not build") && steps[1].measured.isEmpty)
             #expect(steps[2].reason.contains("the same program") && steps[2].measured.isEmpty)
@@ -145,7 +147,7 @@ struct BisectRunTests {
             #expect(record.conclusion.contains("Make it slower") && record.revisions.count == 5)
             #expect(record.good.subject == "Begin" && record.bad.name == "HEAD")
             for measured in steps.flatMap(\.measured) { #expect(FileTree.exists(out + "/" + measured.raw)) }
-            // Complete already: it prints the same again, and measures nothing.
+            // A search that is complete prints its result again, and measures nothing.
             let again = try shell.run(line(["--resume", out, "--allow-zoo", "--allow-debug"]))
             #expect(again.status == .exited(0) && again.output.contains(verdict), "\(again.output)")
             #expect(try self.steps() == steps)
@@ -158,7 +160,7 @@ struct BisectRunTests {
             try repository.commit("More", program: program(2, slowedBy: 400))
             let processID = try shell.start(line(begin("HEAD~2", "HEAD")), output: "stopped")
             var status: Int32 = 0
-            // Stopped anywhere in the second step.
+            // The interrupt comes at any moment of the second step.
             func isUnderWay() -> Bool {
                 let names = (try? FileTree.names(in: out + "/steps")) ?? []
                 return names.contains { !$0.hasPrefix("00") }
@@ -175,7 +177,7 @@ struct BisectRunTests {
             #expect(!FileTree.exists(out + "/work"))
             let before = try steps()
             #expect(before.count >= 1)
-            // As after a kill: a line without an end.
+            // As after a kill, the record ends with a torn line.
             try FileTree.append(out + "/bisect.jsonl", Array("{\"commit\":\"".utf8))
             let end = try shell.run(line(["--resume", out, "--allow-zoo", "--allow-debug"]))
             #expect(end.status == .exited(0), "\(end.output)")

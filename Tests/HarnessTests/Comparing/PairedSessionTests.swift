@@ -5,7 +5,7 @@ import Testing
 
 @testable import Harness
 
-/// Simulated programs, whose measurements follow from a seed.
+/// Sessions of simulated programs, whose measurements follow from a seed.
 @Suite("PairedSession")
 struct PairedSessionTests {
     private static func test(_ scenario: String, engine: String = "model") -> Case {
@@ -101,7 +101,7 @@ struct PairedSessionTests {
         var count = 0
         let (compared, _, listener) = try Self.run(["commit"]) { side, _, result in
             count += 1
-            // Slower only in the trial round and the first batch.
+            // B is slower only in the trial round and the first batch.
             if side == .b, count <= 2 + 3 * 40 { result.samples[1].value /= 1.2 }
         }
         #expect(listener.batches.count == 2)
@@ -196,13 +196,13 @@ struct PairedSessionTests {
                 }, observer: Listener())
             #expect(renewed == (isRenewed ? ["commit"] : []))
             #expect(compared.cases.map(\.finding) == [isRenewed ? .inconclusive : .slower, .same])
-            // The second time the other side prepares first.
+            // In the second batch the other side prepares its fixture first.
             #expect(order.prefix(2) == [.a, .b])
             #expect(Array(order[(4 + 2 * 3 * 40)...].prefix(2)) == [.b, .a])
         }
     }
 
-    @Test("opens and recoveries, which are one time each, are judged; the longest of several is not")
+    @Test("a case's time of an open or a recovery is judged; the longest of several times is not")
     func times() throws {
         for (metric, unit, isJudged) in [
             ("open_us", "us", true), ("recovery_ms", "ms", true), ("longest_ms", "ms", false),

@@ -17,7 +17,7 @@ struct RevisionBuildsTests {
         test = try TestRepository(try TestDirectory())
     }
 
-    /// The recorded calls of the stand-in, by their words.
+    /// The text of the error that `body` throws; empty if it throws none.
     private func failure(_ body: () throws -> Void) -> String {
         do {
             try body()
@@ -41,7 +41,7 @@ struct RevisionBuildsTests {
         #expect(announced.count == 2 && announced[0].contains("HEAD"), "\(announced)")
         #expect(try test.callCount() == 4, "a program and a library each")
         #expect(try FileTree.readText(test.calls).contains("-c release --traits SQLite --product assay"))
-        // The same by another process, and by another name of the revision.
+        // The kept build is used by another process, and under another name of the revision.
         let again = try test.revisionBuilds()
         let named = try test.repository().revision("HEAD~1")
         #expect(try again.program(of: named) { announced.append($0) } == one)
@@ -79,7 +79,7 @@ struct RevisionBuildsTests {
         #expect(failure { _ = try builds.program(of: lacking) { _ in } }.contains("made no libAssayPreload.so"))
         let names = try FileTree.names(in: test.builds).filter { $0.count > 40 && !$0.hasSuffix(".log") }
         #expect(names.count == 1, "\(names)")
-        // It is retried, and its log is removed when it builds.
+        // A broken revision is tried again each time that it is requested.
         #expect(failure { _ = try builds.program(of: broken) { _ in } }.contains("no such thing"))
         #expect(FileTree.exists(log))
     }

@@ -25,7 +25,7 @@ struct RevisionRunTests {
         directory = try TestDirectory()
         repository = try TestRepository(directory)
         shell = try ShellProcess(directory)
-        // A library that counts file calls would count the program started by the script.
+        // The manifest names no preloaded library: it would count the calls of the program that the script starts.
         try repository.write("Package.swift", "// \"AssayTool\"\n")
         try repository.commit("Works", program: "#!/bin/sh\nexec '\(directory.path)/bin/assay' \"$@\"\n")
     }
@@ -49,7 +49,7 @@ struct RevisionRunTests {
         #expect(end.output.contains("Say it otherwise"), "\(end.output)")
         #expect(try FileTree.readText(out + "/ab.json").contains("HEAD~1 (\(first.shortCommit) Works)"))
         #expect(try repository.callCount() == 2)
-        // Kept builds are not repeated; compares a revision with a binary.
+        // A revision is compared with a program, and no kept build is made again.
         let mixed = try run(["--a", directory.path + "/bin/assay", "--b-ref", "main"] + Self.small)
         #expect([.exited(0), .exited(2), .exited(3)].contains(mixed.status), "\(mixed.output)")
         #expect(try repository.callCount() == 2 && !mixed.output.contains("building"), "\(mixed.output)")
@@ -69,7 +69,7 @@ struct RevisionRunTests {
             (["--a-ref", "HEAD", "--b-ref", "HEAD", "--builds", directory.path], "--builds"),
         ]
         for (words, expected) in wrong {
-            // The last --builds counts: that of the case comes after that of all.
+            // Of several --builds the last one counts, so a case's own comes after the common one.
             let end = try shell.run(
                 "SWIFT=\(repository.compiler) exec assay "
                     + (["ab", "--repository", repository.path, "--builds", repository.builds, "--out", out] + words

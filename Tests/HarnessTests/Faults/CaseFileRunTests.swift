@@ -41,7 +41,7 @@ struct CaseFileRunTests {
         return copy
     }
 
-    @Test("a violation leaves a file, which repeats, is shown, and is made smaller; nothing is written over")
+    @Test("a violation leaves a file that can be repeated, shown and minimized; no file is overwritten")
     func scenario() throws {
         let files = try kept(
             "{scenario:'planted-checks'},{scenario:'planted-trials', parameters: {count: 20, hang: false}},"
@@ -180,7 +180,7 @@ struct CaseFileRunTests {
             #expect(end.status == .exited(0), "\(end.output)")
             #expect(end.output.contains("4 cases decided"), "\(end.output)")
             let line = try #require(end.output.split(separator: "\n").first { $0.contains("rarely taken branches") })
-            // Every history interrupted by a power loss has a replay; none has a second process.
+            // Every script that a loss of power interrupts has a replay; none has a second process.
             let never = try #require(line.split(separator: ":").last)
             #expect(!never.contains("recovery.replayed,") && never.contains("processes.lentTurn"), "\(line)")
         }

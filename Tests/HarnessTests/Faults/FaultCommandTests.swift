@@ -64,8 +64,8 @@ struct FaultCommandTests {
         for process in started { #expect(kill(process, 0) != 0, "\(process) still runs") }
     }
 
-    /// Nine trials were announced, and eight were counted at the end.
-    @Test("trials that cannot be are named, so that the first line and the last one agree")
+    /// A command once announced nine trials and counted eight at its end.
+    @Test("impossible trials are counted separately, so that the first line and the last one agree")
     func countedTrials() throws {
         let directory = try TestDirectory()
         let end = try AssayProcess.run(
@@ -137,7 +137,7 @@ struct FaultCommandTests {
             ("crash --check", "VERDICT  violation"),
         ])
     func interruptedProgram(command: String, word: String) throws {
-        // At some point the first letter was written, and the third was not.
+        // The check fails at the moments when the first letter was written and the third was not.
         try interrupt("\(command) 'SLOW; ! [ -s {}/a ] || [ -s {}/c ]' PLACE \(Self.letters)", expecting: word)
     }
 

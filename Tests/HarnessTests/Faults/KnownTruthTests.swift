@@ -15,7 +15,7 @@ struct KnownTruthTests {
         var fields: [String: String] = [:]
     }
 
-    /// The table, read apart from the tool.
+    /// The table, read without the tool's code.
     private static func rows() throws -> [Row] {
         var rows: [Row] = []
         var field = ""
@@ -88,7 +88,8 @@ struct KnownTruthTests {
         }
         for row in rows {
             #expect(row.fields["source"]?.contains(/https?:\/\/\w/) == true, "\(row.name) has no source")
-            // The status of a pipe is its last command's, not that of the reading one.
+            // The status of a pipe is that of its last command, which would hide that of the command that reads the
+            // file.
             let reads = row.fields["assay"].map { $0.hasPrefix("damage ") && $0.contains(" | ") } ?? false
             #expect(!reads, "\(row.name): a pipe hides how the command ended that reads the file")
         }

@@ -60,7 +60,7 @@ struct FullReadComparisonTests {
         return comparison
     }
 
-    @Test("an open cell may hold anything, and what it holds is told; every other value counts")
+    @Test("a cell that may have any value is reported with its value; every other cell has to be right")
     func openCells() throws {
         let oracle = ExactOracle(SmallData.tables)
         let column = try #require(SmallData.tables.main.columnIndex("name"))

@@ -64,7 +64,7 @@ struct PlantedRunTests {
         #expect(FileTree.exists(runPath + "/results.csv"))
     }
 
-    /// A run of 12 s took 40, and nothing said so.
+    /// A run with a budget of 12 s once took 40 s, and its output did not say so.
     @Test("a run that takes longer than its budget says by how much, and what the budget is for")
     func overrun() throws {
         try write(cases: "{scenario:'planted-hang'}", hangSeconds: 2, budgetSeconds: 1)

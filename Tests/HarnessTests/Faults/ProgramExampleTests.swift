@@ -29,7 +29,7 @@ struct ProgramExampleTests {
     func ends() throws {
         let scratch = try TestDirectory()
         let shell = try ShellProcess(scratch)
-        // One of the programs has to be compiled, which needs its library.
+        // One of the programs has to be compiled, and is skipped if its library is missing.
         let end = try shell.run(
             """
             cp -R \(ShellWord.quoted(Self.directory)) programs

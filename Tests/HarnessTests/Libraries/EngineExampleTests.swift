@@ -19,7 +19,7 @@ struct EngineExampleTests {
     private static func builds(_ example: Example) throws -> (ShellProcess, String) {
         let shell = try ShellProcess(try TestDirectory())
         let library = "\(shell.directory.path)/\(example.library)"
-        // An environment variable names an engine that has to be built first.
+        // An engine that is not a package is built beforehand, and an environment variable names its directory.
         let end = try shell.run(
             "make -s -C '\(root)/Examples/Engines/\(example.folder)' OUT='\(library)' CC=clang CXX=clang++")
         try #require(end.status == .exited(0), "\(end.output)")

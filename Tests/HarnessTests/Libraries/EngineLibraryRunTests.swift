@@ -30,7 +30,7 @@ struct EngineLibraryRunTests {
         "lost-update", "bank-transfer", "kill-mid-write",
     ]
 
-    @Test("tables, keyed rows, snapshots, transactions and kills run on it, by workers; its records name the file")
+    @Test("tables, keyed rows, snapshots, transactions and kills run on a library, and the run's records name the file")
     func scenarios() throws {
         let plans = "--plans '\(Self.root)/Benchmarks/Plans'"
         let names = Self.scenarios.joined(separator: ",")
@@ -50,7 +50,7 @@ struct EngineLibraryRunTests {
         try replays(run)
     }
 
-    /// With the run's own file, with another one, and with a rebuilt one at the same path.
+    /// Replays a case with the run's own file, with another file, and with a rebuilt file at the same path.
     private func replays(_ run: Run) throws {
         let test = try #require(run.results.first { $0.test.scenario == "commit" }).test.id
         let same = try shell.run("assay replay run \(test)")

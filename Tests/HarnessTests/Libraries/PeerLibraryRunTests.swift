@@ -57,7 +57,7 @@ struct PeerLibraryRunTests {
             let end = try run("--peer-library \(option)")
             #expect(end.status == .exited(64) && end.output.contains(word), "\(option): \(end.output)")
         }
-        // A shared library, and none of LMDB.
+        // A shared library without the functions of LMDB.
         try FileTree.writeBytes(directory.path + "/empty.c", Array("int nothing;\n".utf8))
         let made = try shell.run("clang -shared -fPIC -o empty.so empty.c")
         try #require(made.status == .exited(0), "\(made.output)")

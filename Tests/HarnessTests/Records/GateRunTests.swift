@@ -104,7 +104,8 @@ struct GateRunTests {
                       { scenario: \(test), datasets: 'people', headline: true },
                     ] }
                     """)
-                // A mistake without a cost, so that both sides are wrapped in the same way.
+                // The runs without more work plant a mistake that costs nothing, so that all runs are wrapped in the
+                // same way.
                 try expect("\(variable)=check-alarm assay run \(plan) --out first-\(plan)", 0)
                 try expect("assay baseline save first-\(plan) --name \(plan)", 0)
                 try expect("\(variable)=check-alarm assay run \(plan) --out again-\(plan)", 0)
@@ -165,14 +166,14 @@ struct GateRunTests {
 
         let results = directory.path + "/run/results.jsonl"
         let lines = try FileTree.readText(results).split(separator: "\n")
-        // A disturbed round occurs twice.
+        // Two lines are two rounds, or one that was disturbed and measured again; measurements are missing either way.
         try FileTree.writeText(results, lines.prefix(2).joined(separator: "\n") + "\n")
         try expect("assay gate run --baseline ci", 64, "is not finished", "assay run --resume run")
         try expect("assay baseline save run --name new", 64, "is not finished")
         #expect(!FileTree.exists(directory.path + "/Benchmarks/Baselines/new.json"))
     }
 
-    /// Read by an independent parser, if installed.
+    /// Reads the file by the parser of Python, if that is installed.
     private func readByPython(_ file: String) throws {
         guard try shell.run("command -v python3").status == .exited(0) else {
             print("SKIPPED the JUnit file by Python's reader: there is no python3. Remedy: apt-get install python3")

@@ -10,7 +10,7 @@ struct ReportCommandTests {
     func commands() throws {
         let directory = try TestDirectory()
         let shell = try ShellProcess(directory)
-        // A path that a shell would split.
+        // The path has a blank and a quote, so a command that does not quote it fails.
         let plan = directory.path + "/a plan's.json5"
         try FileTree.writeText(
             plan,

@@ -26,7 +26,7 @@ struct FigureVerificationTests {
         #expect(found.standing == .holds)
     }
 
-    @Test("a figure that costs a quarter more is off")
+    @Test("a figure that costs a quarter more than its control is off")
     func off() throws {
         let found = try Self.compare({ _ in 80 }, { 100 + Double($0) / 10 })
         #expect(found.standing == .off)

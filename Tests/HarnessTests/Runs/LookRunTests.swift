@@ -5,7 +5,7 @@
 
     @testable import Harness
 
-    /// The looks of a run, by the real executable.
+    /// The looks of a run (evaluations of its comparisons after 6, 12 and 24 rounds), by the real executable.
     @Suite("Looks of a run")
     struct LookRunTests {
         private let directory: TestDirectory

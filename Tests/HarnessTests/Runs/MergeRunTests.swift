@@ -49,7 +49,7 @@ struct MergeRunTests {
         #expect(reports[0].contains("\ncases 6\n"), "\(reports[0])")
     }
 
-    @Test("shards come to the report of one machine; what does not belong together ends with 64 and touches nothing")
+    @Test("merged shards give the report of one machine; shards that do not belong together end with 64, unchanged")
     func shards() throws {
         let names = (1...Self.count).map { path("s\($0)") }
         for (index, name) in names.enumerated() {

@@ -19,10 +19,11 @@ import Testing
             Self.comparison(0, figures: 1, seconds: 4), Self.comparison(2, figures: 8, seconds: 4),
             Self.comparison(4, figures: 1, seconds: 1), Self.comparison(6, figures: 1, seconds: 2),
         ]
-        // Worth 0.25, 2, 1 and 0.5 figures a second; six rounds take 24, 24, 6 and 12 seconds.
+        // The four comparisons have 0.25, 2, 1 and 0.5 open figures per second; six rounds take 24, 24, 6 and 12
+        // seconds.
         let next = NextRounds(open, rounds: 6, secondsLeft: 46 / NextRounds.usableShare)
         #expect(next.chosen == [[2, 3], [4, 5], [6, 7]] && next.withoutTime == [[0, 1]])
-        // With a second less the third has no time, nor has any of lower value.
+        // With less time the third choice does not fit, and no comparison of lower value does either.
         let fewer = NextRounds(open, rounds: 6, secondsLeft: 41 / NextRounds.usableShare)
         #expect(fewer.chosen == [[2, 3], [4, 5]] && fewer.withoutTime == [[6, 7], [0, 1]])
     }

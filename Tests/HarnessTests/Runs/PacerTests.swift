@@ -98,7 +98,8 @@ struct PacerTests {
         #expect(clock.looks <= 101)
     }
 
-    /// A server whose p99 holds up to a rate.
+    /// Searches for the saturation of a server that keeps its bound up to a rate.
+    /// - Parameter hiccup: the number of a window that fails at any rate.
     private func search(capacity: Double, guess: Double, most: Int = 40, hiccup: Int? = nil) -> SaturationSearch {
         var search = SaturationSearch(guess: guess, most: most)
         while let rate = search.next {

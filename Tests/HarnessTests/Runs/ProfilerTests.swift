@@ -45,7 +45,7 @@ struct ProfilerTests {
         #expect(CallgrindFile("nothing of the kind\n").stacks.root.cost == 0)
     }
 
-    @Test("two functions of one name stay separate: the program's main appears below its starter")
+    @Test("two functions of one name stay separate: the program's main appears below the function that calls it")
     func equalNames() {
         let file = CallgrindFile(
             "positions: line\nfn=(1) (below main)\n0 5\ncfn=(2) start\ncalls=1 0\n0 95\nfn=(2)\n0 5\n"

@@ -24,7 +24,7 @@ struct RoundForecastTests {
         return list
     }
 
-    /// A round: short 1 + 1 + 1, long 5 + 5.
+    /// The seconds of a case. A round of the comparison `short` takes 1 + 1 + 1, one of `long` 5 + 5.
     private func seconds(_ test: Case) -> Double? {
         ["short": 1, "long": 5, "once": 20][test.scenario]
     }

@@ -105,7 +105,7 @@ struct RunMergeTests {
 
     @Test("a shard without cases is a success, and merges")
     func empty() throws {
-        // More shards than groups of cases.
+        // There are more shards than sets of cases that stay together, so some shards are empty.
         for index in 1...12 { try write("many\(index)", Shard(index, of: 12)) }
         let names = (1...12).map { "many\($0)" }
         let none = try names.map { try RunDirectory(path: path($0)).load() }.filter(\.header.cases.isEmpty)

@@ -55,7 +55,7 @@ struct WorkerEnvironmentTests {
         #expect(try FileTree.readBytes(output) == odd.bytes + Array("\nPLAIN=1\n".utf8))
     }
 
-    @Test("a program without its own library gets this one's")
+    @Test("a program without the preloaded library beside it is started without one")
     func absent() {
         let variables = WorkerEnvironment.variables(executable: "/bin/sh")
         #expect(variables.contains { $0.hasPrefix("PATH=") })

@@ -5,8 +5,9 @@ import SimulatedDisk
 // show that the second copy is missing.
 
 extension CrashSimulation {
-    /// Loses one of the twin pages, and then the other, on an otherwise idle disk.
-    /// - Parameter isQuiet: both copies are equal: the content must be readable, and an error is not enough.
+    /// Zeroes one of the twin pages on a copy of the disk, then the other on another copy, and opens each copy.
+    /// - Parameter isQuiet: whether no write of a twin was in progress, so that both are equal. Then the content must
+    ///   be readable; otherwise an error that reports the damage is right, too.
     /// - Returns: the problem, if any.
     func wrongWithoutTwin(_ disk: SimulatedDisk, _ allowed: [ProgramState], isQuiet: Bool) -> String? {
         for twin in Program.twins {

@@ -3,8 +3,9 @@ import Foundation
 import Seeds
 import SimulatedDisk
 
-/// Runs a history on a simulated disk, cuts power or kills the process at every operation, and opens every possible
-/// disk. It crashes again during and after the recovery, and during the recovery from that crash.
+/// Runs a history on a simulated disk, cuts power or kills the process at every operation, and opens the disks that may
+/// remain: all of them, or as many as `rules` allow. It crashes some of them again during and after the recovery, and
+/// during the recovery from that crash.
 ///
 /// What must hold each time: the content is one of those that the timeline allows (acknowledged <= v <= attempted, and
 /// no version that was read is lost); the engine's own checks pass; the engine works on, and its further acknowledged
@@ -24,11 +25,12 @@ struct CrashSimulation<Program: SimulatedProgram> {
     var rules = CrashRules()
     /// Whether the process also dies at every operation, with a power loss later.
     var kills = true
-    /// One in this many of those disks then loses power.
+    /// After one in this many of these deaths, the recovery from it is interrupted too.
     var killsDeeper = 1
     /// For the crash during a recovery, and during the recovery from that.
     var depths: [Depth]
-    /// One in this many states gets a transaction; one in this many of those gets more, a close and a reopening.
+    /// One in `usedEvery` recovered states gets a transaction; one in `closedEvery` of those gets six transactions, a
+    /// close and a reopening.
     var usedEvery = 4
     var closedEvery = 8
     /// At one in this many deaths, and after one in this many recoveries, each of the twin pages is lost.
@@ -55,7 +57,7 @@ struct CrashSimulation<Program: SimulatedProgram> {
         let (disk, timeline) = try record()
         var report = CrashSimulationReport(depths: depths.count + 1)
         let start = CrashSimulationReport.processorSeconds
-        // The simplest loss at every operation comes first, since it shows a missing sync.
+        // The simplest loss, of all un-synced work, comes first at every operation, since it shows a missing sync.
         for operation in 0...disk.operations where report.goesOn(deadline) {
             let step = CrashAddress.Step(operation: operation, state: StateMask())
             guard let left = disk.crash(at: step) else { continue }
@@ -146,7 +148,8 @@ struct CrashSimulation<Program: SimulatedProgram> {
         return (disk, timeline)
     }
 
-    /// Judges a disk, and some disks after another crash. False to stop.
+    /// Judges a disk, and some disks after another crash.
+    /// - Returns: false if the simulation has to stop.
     private func visit(
         _ left: SimulatedDisk, _ address: CrashAddress, _ allowed: [ProgramState], _ depth: Int, _ choice: UInt64,
         _ report: inout CrashSimulationReport
@@ -253,7 +256,7 @@ struct CrashSimulation<Program: SimulatedProgram> {
     }
 }
 
-/// A failing disk.
+/// A disk whose check failed, and the reason.
 struct CrashProblem: Equatable, CustomStringConvertible {
     var address: CrashAddress
     var text: String
@@ -281,7 +284,7 @@ struct CrashSimulationReport: CustomStringConvertible {
 
     init(depths: Int) { sweeps = Array(repeating: CrashCoverage(), count: depths) }
 
-    /// Records that time is up.
+    /// Whether to go on: not after three problems, and not after the deadline, which `isCut` records.
     mutating func goesOn(_ deadline: ContinuousClock.Instant) -> Bool {
         if ContinuousClock.now > deadline { isCut = true }
         return problems.count < 3 && !isCut

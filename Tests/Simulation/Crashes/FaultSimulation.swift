@@ -7,7 +7,7 @@ import SimulatedDisk
 /// What must hold, also for failures during recovery:
 /// 1. A transaction whose commit threw may be committed or not, until it is read.
 /// 2. Every transaction that was acknowledged or seen by a reader is there: for the process that saw the failure if it
-///    can read at all, for the next process, and after a loss of power, whatever un-synced work it kept.
+///    can read at all, for the next process, and after a loss of power, whatever un-synced work the disk kept.
 /// 3. Pinned versions do not change.
 /// 4. The next process works once the disk does.
 struct FaultSimulation<Program: SimulatedProgram> {
@@ -120,9 +120,9 @@ struct FaultSimulation<Program: SimulatedProgram> {
         /// Transactions that were acknowledged, or seen by a reader.
         var acknowledged = 0
         var attempted = 0
-        /// The number of transactions kept after each number of operations since the failure.
+        /// Since the failure: the number of transactions that must be kept, by the number of requested operations.
         var kept: [(operation: Int, version: Int)] = []
-        /// The problem within the process.
+        /// The wrong contents that the failing process itself read.
         var wrong: [String] = []
     }
 

@@ -107,7 +107,8 @@ import Testing
         return disk.kill(healthy: true)
     }
 
-    /// The file holds all of the old contents or all of the new ones, and the old ones can be migrated.
+    /// Expects that the file holds all of the old contents, which can then be migrated, or all of the new ones.
+    /// - Returns: whether it held the new ones.
     private func judge(
         _ disk: SimulatedDisk, _ address: String, _ change: (inout Realm.Configuration) -> Void
     ) throws -> Bool {

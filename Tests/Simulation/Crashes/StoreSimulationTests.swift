@@ -15,7 +15,7 @@ import Testing
     private static let firstSeed = environment["SIMULATION_SEED"].flatMap(UInt64.init) ?? 1
     /// Whether to use the full fault model; a smaller one allows more histories in a short time.
     private static let isFull = environment["SIMULATION_FULL"] != nil
-    /// The seconds of each of the tests below.
+    /// The seconds of each sweep; sweeps of failing operations over variants of the store take half of them.
     private static let seconds = environment["SIMULATION_SECONDS"].flatMap(Double.init) ?? 1
 
     private func simulation<Program: SimulatedProgram>(

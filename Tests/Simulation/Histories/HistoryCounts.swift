@@ -10,7 +10,7 @@ struct HistoryCounts: CustomStringConvertible {
     var copies = 0
     /// Crashes by depth: of a session, of the recovery from it, and so on.
     var crashes: [Int] = []
-    /// Those in which only the process died.
+    /// The crashes in which only the process died.
     var deaths = 0
     /// The interrupted phases, with counts.
     var struck: [String: Int] = [:]

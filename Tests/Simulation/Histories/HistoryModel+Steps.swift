@@ -47,7 +47,7 @@ struct HistorySteps {
         if choice < 40 {
             let key =
                 random.chance(1, in: 3) ? (model[table].keys.max() ?? 0) + 1 : Int64(random.below(keys) - keys / 2)
-            // The model has some hundred rows, kept by the deletes below.
+            // Keeps each table to some hundred rows.
             if model[table][key] != nil || model[table].count > 3 * keys { return }
             let values = columns.map { value($0, model) }
             try ModelValue.withCells(values[...]) { try transaction.insert(table, key: RowKey(key), $0) }

@@ -31,7 +31,7 @@ enum ModelValue: Hashable {
         }
     }
 
-    /// A list of integers of eight bytes.
+    /// The bytes of a list of integers, eight bytes each, as a row stores them inline.
     private static func encoded(_ numbers: [Int64]) -> [UInt8] {
         if numbers.isEmpty { return [] }
         var bytes: [UInt8] = [4, 0]
@@ -155,7 +155,7 @@ struct HistoryModel: Equatable {
         schema.tables == other.schema.tables && schema.tables.indices.allSatisfy { self[$0] == other[$0] }
     }
 
-    /// Whether it has dangling links.
+    /// The links to rows that do not exist, described.
     var danglingLinks: [String] {
         var found: [String] = []
         for (table, definition) in schema.tables.enumerated() {

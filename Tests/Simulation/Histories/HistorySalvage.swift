@@ -162,7 +162,7 @@ struct HistorySalvage {
 struct SalvageClaims {
     private let said: SalvageReport.Table
     private let definition: TableDefinition
-    /// No log was replayed: places refer to the present file.
+    /// Whether no log was replayed, so that reported places are those of the salvaged data.
     private let isBeforeLog: Bool
 
     init(_ said: SalvageReport.Table, _ definition: TableDefinition, isBeforeLog: Bool) {
@@ -221,7 +221,7 @@ struct SalvageClaims {
         }
     }
 
-    /// The value that a lost cell reads.
+    /// Whether a lost cell may read as this value.
     private static func isNothing(_ value: ModelValue, _ column: ColumnDefinition) -> Bool {
         value == HistoryModel.fill(column) || [.null, .bytes([]), .links([]), .numbers([])].contains(value)
     }
@@ -263,7 +263,7 @@ struct SalvageClaims {
             return list == all.enumerated().filter { place, _ in !places.contains { $0.contains(place) } }.map(\.1)
         }
         if list.count + lost < all.count && !lacksLinks { return false }
-        // In their order.
+        // The remaining elements have to be in their old order.
         var rest = all[...]
         for element in list {
             guard let place = rest.firstIndex(of: element) else { return false }

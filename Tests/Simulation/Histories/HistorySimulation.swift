@@ -44,7 +44,7 @@ struct HistorySimulation {
     private var possible = PossibleStates([HistoryModel()])
     private var timeline = SessionTimeline(
         after: PossibleStates([]), opened: 0, version: 0, HistoryModel())
-    /// The finding of a check after a crash.
+    /// The contents that the read-only check after a crash found; nil if there was none.
     private var checked: HistoryModel?
     /// Consecutive crashes, each but the first in the recovery from the one before.
     private var depth = 0
@@ -206,7 +206,7 @@ struct HistorySimulation {
     private mutating func copy(_ store: Store) throws {
         let path = "folder/copy"
         disk.setOperation("copy")
-        // The copy of an interrupted compaction, or one whose removal a loss of power undid.
+        // Removes the copy of an earlier session: one that was interrupted, or whose removal a loss of power undid.
         for file in [path, path + ".log"] where try disk.status(file) != nil { try disk.remove(file) }
         try store.writeCopy(to: path, cipher: cipher)
         var options = store.options

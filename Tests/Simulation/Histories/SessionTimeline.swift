@@ -56,7 +56,7 @@ struct SessionTimeline {
         mark(operation) { _ in }
     }
 
-    /// Versions up to these are synced, or written; written ones survive only the process's death.
+    /// Versions up to `synced` survive a loss of power, versions up to `written` only the death of the process.
     mutating func keep(synced: UInt64, written: UInt64, at operation: Int) {
         let kept = [synced, written].map { version in states.lastIndex { $0.version <= version } ?? 0 }
         mark(operation) {

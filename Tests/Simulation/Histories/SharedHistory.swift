@@ -30,7 +30,7 @@ final class SharedHistory: Sendable {
     private let isCompacting: Bool
     let disk: SimulatedDisk
     private let shared: any FileSystem
-    /// By the new value of row 0.
+    /// The transactions, by the value that each gives row 0.
     private let made = Mutex<[Int: Made]>([:])
     private let errors = Mutex<[String]>([])
 
@@ -62,11 +62,12 @@ final class SharedHistory: Sendable {
         return options
     }
 
-    /// All transactions, in order; the initial rows exist from this operation on.
+    /// Runs all processes to their end.
+    /// - Returns: all transactions in order, and the number of requested operations after which the initial rows exist.
     func play(transactions: Int) throws -> (made: [Made], prepared: Int) {
         let first = try Store.open(path: Self.path, options: options(shared))
         try prepare(first)
-        // Without a log the rows are durable only after a close.
+        // Under the other classes the rows are durable only after a close.
         if durability != .full { try first.close() }
         let prepared = disk.operations
         let group = DispatchGroup()
@@ -114,7 +115,7 @@ final class SharedHistory: Sendable {
             let counts = try Self.counts(transaction.view)
             try transaction.set(0, RowKey(Int64(process)), column: 0, to: .integer(Int64(counts[process] + 1)))
             try transaction.set(0, RowKey(0), column: 0, to: .integer(Int64(counts[0] + 1)))
-            // Long ones take pages, and checkpoints come often.
+            // Long texts have pages of their own, and make checkpoints frequent.
             let text = [UInt8](repeating: 65, count: random.chance(1, in: 4) ? 9000 : random.below(40))
             try text.withUnsafeBytes { try transaction.set(0, RowKey(Int64(process)), column: 1, to: .bytes($0)) }
             let number = counts[0] + 1
@@ -132,7 +133,7 @@ final class SharedHistory: Sendable {
         try store.close()
     }
 
-    /// The contents of the rows; nil if they do not exist yet.
+    /// The counts in the rows; empty if the rows do not exist yet.
     private static func counts(_ view: ReadView) throws -> [Int] {
         if view.schema.tables.isEmpty { return [] }
         return try (0...processes).map { row in
@@ -145,9 +146,10 @@ final class SharedHistory: Sendable {
 
     // MARK: What is left
 
-    /// Opens a disk as one process, checks it before and after its recovery, and returns the number of its
-    /// transactions; -1 if the rows do not exist yet.
+    /// Opens a disk as one process, and checks it before and after its recovery.
     /// - Parameter made: all transactions.
+    /// - Returns: the number of transactions on the disk, -1 if the rows do not exist yet; and the number of requested
+    ///   operations when the open returned.
     /// - Throws: also for contents that are no state of the history.
     func recover(_ disk: SimulatedDisk, _ made: [Made]) throws -> (count: Int, opened: Int) {
         let scheduling = CooperativeScheduling(seed.derived(part: "recovery"))

@@ -18,7 +18,7 @@ struct SharedHistoryTests {
     private struct Bounds {
         var least: Int
         var most: Int
-        /// The same after the death of the processes only.
+        /// The least number if only the processes died, so that un-synced work survives.
         var written: Int
     }
 

@@ -61,7 +61,7 @@ struct Timeline {
         return Array(states[lowest...highest])
     }
 
-    /// Different if more must be kept.
+    /// A number that differs between operations if more transactions must be kept after the later one.
     func context(_ operation: Int) -> UInt64 {
         operation < opened ? 0 : UInt64(bounds(operation).lowest) + 1
     }

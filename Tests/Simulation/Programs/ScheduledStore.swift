@@ -10,9 +10,10 @@ import Synchronization
 enum ScheduledOperation: Sendable, CustomStringConvertible {
     /// Reads a counter, adds one, commits.
     case increment
-    /// The same in a transaction that bypasses the log.
+    /// Increments in a transaction so large that it bypasses the log.
     case incrementLarge
-    /// Pins the visible version, reads it, and reads it again after each step of other threads until the thread ends.
+    /// Pins the visible version and reads it. Until the pin is released, at the latest when the thread ends, the
+    /// version is read again whenever free pages have been overwritten.
     case pin
     /// Releases the thread's oldest pin.
     case unpin
@@ -32,11 +33,11 @@ enum ScheduledOperation: Sendable, CustomStringConvertible {
     }
 }
 
-/// One run of a few threads over a tiny store under one schedule, with every possible check on the way.
+/// One run of a few threads over a tiny store under one schedule.
 ///
 /// Checked: no increment is lost; observers are notified of versions in order; an acknowledged commit is visible, and
-/// survives a power loss at that moment; a pinned version does not change, although free pages are filled with a
-/// pattern at once; the invariants at the end; the content after reopening.
+/// under full durability survives a power loss at that moment; a pinned version does not change, although free pages
+/// are filled with a pattern at once; the invariants at the end; the content after reopening.
 final class ScheduledStore: Sendable {
     struct Wrong: Error, CustomStringConvertible {
         var description: String
@@ -177,7 +178,7 @@ final class ScheduledStore: Sendable {
         }
         if case .rollBack = operation {
             transaction.rollback()
-            // Its base version was read.
+            // The transaction has read its base version, so that version must survive a loss of power.
             expectKept(count)
             return
         }
@@ -187,7 +188,7 @@ final class ScheduledStore: Sendable {
         expectKept(count + 1)
     }
 
-    /// Checks that acknowledged and seen increments survive a loss of power now.
+    /// Under full durability: checks that acknowledged and seen increments survive a loss of power now.
     private func expectKept(_ count: Int64) {
         if durability != .full { return }
         scheduling.atomically { [self] in
@@ -216,7 +217,8 @@ final class ScheduledStore: Sendable {
 
     // MARK: Checks
 
-    /// Called at every point without a held lock: fills free pages with a pattern, and reads every pinned version.
+    /// Called at every point while no lock is held: fills pages that have become free with a pattern, and if there were
+    /// any, reads every pinned version.
     private func check(_ store: Store) throws {
         if failure.withLock({ $0 != nil }) { return }
         if try !fillFreePages(store) { return }

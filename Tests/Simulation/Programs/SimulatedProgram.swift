@@ -33,7 +33,7 @@ struct ProgramState: Equatable {
     }
 }
 
-/// A change to one row: a new content, or none.
+/// A change of one row: its new content, or nil to delete it.
 struct ProgramChange {
     var key: Int64
     var row: ProgramRow?
@@ -70,7 +70,7 @@ extension SimulatedProgram {
     static func isDetection(_ error: any Error) -> Bool { false }
     static func leftovers(_ disk: SimulatedDisk) throws -> String? { nil }
 
-    /// With background work ordered by the disk's seed.
+    /// Opens or creates the database; the disk's seed orders its background work.
     static func open(_ disk: SimulatedDisk) throws -> Self {
         try open(disk, CooperativeScheduling(disk.settings.seed.derived(part: "scheduling")))
     }
@@ -91,7 +91,7 @@ struct ProgramHistory {
     init(_ seed: Seed, count: Int, keys: Int = 40, longest: Int = 12, largest: Int = 0) {
         random = RandomStream(seed)
         self.keys = keys
-        // Not the last one, since a small transaction after a large one can be lost.
+        // The large transaction is not the last one: some mistakes show only in the small transaction after it.
         let large = largest > 0 && count > 3 ? 2 + random.below(count - 3) : -1
         for number in 0..<count { append(number == large ? makeLarge(largest) : make(longest)) }
     }

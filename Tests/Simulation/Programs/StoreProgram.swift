@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// Concurrency: as the store; its members are constant.
 class StoreProgram: SimulatedProgram, @unchecked Sendable {
-    /// The store's options, without the file system.
+    /// The durability class, compaction and cipher are options of the store; subclasses override them.
     class var durability: Durability { .full }
 
     class var compaction: CompactionPolicy { .never }

@@ -9,7 +9,7 @@ protocol ScheduleChoosing {
     mutating func choose(among count: Int, isForced: Bool) -> Int
 }
 
-/// Chooses any runnable thread, and sometimes switches.
+/// Keeps the running thread, and at times chooses a runnable one at random; the seed sets how often.
 struct SeededSchedule: ScheduleChoosing {
     private var random: RandomStream
     private let share: Int

@@ -70,7 +70,7 @@ import Testing
         #expect(isRefused([1, 1, 1, 0, 0, 0, 1, 0], CollectionColumn(.integer)))
         #expect(isRefused([1, 2, 1, 0, 0, 0, 9], CollectionColumn(.integer)))
         #expect(isRefused([9], CollectionColumn(.integer), isLinks: true))
-        // As many links as keys.
+        // A map to objects needs as many links as keys.
         let links = LinkPayload.encode([30], extra: CheckedStore.Bytes.keys)
         #expect(isRefused(links, CollectionColumn(.integer, isKeyed: true, allowsNulls: true), isLinks: true))
         for cut in 1..<CheckedStore.Bytes.map.count {
@@ -190,7 +190,7 @@ final class CollectionTrial {
     private let change: (inout StoreOptions) -> Void
     /// Whether the run sometimes continues on copies of both files.
     var crashes = true
-    /// Whether a read-only open reads the files after a crash first.
+    /// Whether the files after a crash are first opened read-only and compared.
     var readsOnly = true
 
     /// - Parameter change: changes the options of each open.

@@ -24,7 +24,7 @@ import Testing
                 let tree = try Self.tree(example, seed: seed)
                 let page = pages[Int(random.below(UInt64(pages.count)))]
                 let bit = 8 * Format.nodeHeaderSize + Int(random.below(UInt64(8 * (Format.pageSize - 24))))
-                // Half of them in the header and the counts.
+                // Half of the flipped bits are in the header and the counts.
                 tree.nodes.flip(page, bit: random.below(2) == 0 ? bit : 8 * Format.nodeHeaderSize + bit % 600)
                 _ = try? tree.walk()
                 _ = try? tree.pairs(tree.editor.root)
@@ -47,7 +47,7 @@ import Testing
             for _ in 0..<60 {
                 var input = seed
                 for _ in 0...random.below(3) {
-                    // Mostly headers of nodes and of segments.
+                    // Three of four changes hit the headers of nodes and of segments.
                     let most = random.below(4) == 0 ? input.count : 60
                     let place = 2 + Int(random.below(UInt64(most - 2)))
                     let edges: [UInt8] = [0, 1, 255, UInt8(truncatingIfNeeded: random.next())]
@@ -75,7 +75,7 @@ import Testing
             ("a branch of another level", { $0.put16(26, 3) }),
             ("a branch with a wrong key", { CollectionBranch.setKey($0, 0, -1 << 60) }),
             (
-                "a child that stands there twice",
+                "a branch with one child twice",
                 {
                     let second = CollectionBranch(UnsafeRawPointer($0)).entry(1)
                     CollectionBranch.set($0, 0, second)
@@ -167,7 +167,7 @@ import Testing
         #expect(error?.isDamage == true)
     }
 
-    @Test("the layout of both nodes")
+    @Test("leaves and branches have the documented layout")
     func layout() throws {
         var tree = try CheckedCollection(.list, .integer, StoreLimits())
         try tree.insert((0..<600).map { CollectionPair(value: .integer(Int64($0) << 33)) }, at: 0)

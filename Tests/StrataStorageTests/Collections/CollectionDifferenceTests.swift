@@ -300,7 +300,7 @@ import Testing
         return above[new.count]
     }
 
-    @Test("the difference of short lists with many duplicates is minimal")
+    @Test("the difference of short lists with many duplicates is minimal, except for a few elements")
     func fewestChanges() throws {
         var random = SplitMix64(seed: 4)
         for round in 0..<60 {
@@ -322,7 +322,7 @@ import Testing
         }
     }
 
-    @Test("blocks that move, turn round or are new, and runs of equals")
+    @Test("moved, reversed and new blocks, and runs of equal elements, cost no more than they need")
     func blocks() throws {
         let numbers = Array(Int64(0)..<3000)
         let moved = Array(numbers[200..<300] + numbers[..<200] + numbers[300...])

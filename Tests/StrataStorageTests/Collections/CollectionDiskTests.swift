@@ -89,7 +89,7 @@ import Testing
                 #expect(try Self.links(store).sorted() == Array((key + 1)..<count))
             }
             if key % 5 == 3 {
-                // A replay finds room too.
+                // The next process has to replay the log on the full disk.
                 let dead = try Self.open(disk.kill(healthy: true))
                 #expect(try Self.links(dead).sorted() == Array((key + 1)..<count))
                 try dead.close()

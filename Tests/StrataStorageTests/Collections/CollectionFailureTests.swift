@@ -57,7 +57,7 @@ import Testing
         for round in 0..<4 {
             transaction = try store.beginWrite()
             let keys = model.keys.sorted()
-            // Open before, some of them.
+            // Some collections are open when their rows are deleted.
             for key in keys where random.below(4) == 0 {
                 let other = keys[Int(random.below(UInt64(keys.count)))]
                 let elements = CollectionElements(CollectionColumn(.integer))
@@ -154,7 +154,7 @@ import Testing
         #expect(failures > 10)
     }
 
-    @Test("a full disk is emptied target by target")
+    @Test("on a full disk the targets of links can be deleted one by one")
     func fullDiskEmptied() throws {
         let pages = 150
         let disk = SimulatedDisk(SimulatedDisk.Settings(seed: Seed(UInt64(pages)), capacity: Int64(pages) * 4096))

@@ -12,8 +12,8 @@ import Testing
 /// Small files of format 2 with collections that are trees, and with collections in elements of others. They must open
 /// for ever, as this program writes them.
 ///
-/// To rewrite a file, which is allowed only until the format is frozen: `COLLECTION_FIXTURES=/path/of/a/directory swift
-/// test --filter CollectionFixtureTests`, which also prints the digest.
+/// To rewrite a file, which is allowed only until a release writes the format:
+/// `COLLECTION_FIXTURES=/path/of/a/directory swift test --filter CollectionFixtureTests`, which also prints the digest.
 enum CollectionFixture: String, CaseIterable, Sendable {
     case collections, nested
 
@@ -22,7 +22,7 @@ enum CollectionFixture: String, CaseIterable, Sendable {
         return (parts + ["format-2-\(rawValue).strata"]).joined(separator: "/")
     }
 
-    /// The digest of the contents. It must never change, since users have such files.
+    /// The digest of the contents. It must not change once a release writes the format: users then have such files.
     var digest: UInt64 {
         switch self {
         case .collections: 0x37A0_2EC1_98EC_4057

@@ -331,7 +331,7 @@ struct CollectionHistory {
         for (index, pair) in new.enumerated() { model.rows[key]?[column][place + index].value = pair.value }
     }
 
-    /// An equal value, a partly different one, or another.
+    /// Assigns the collection its own contents, contents that differ in part, or other contents.
     private mutating func assign(_ transaction: WriteTransaction, _ key: Int64, _ column: Int) throws {
         var new = model.rows[key]?[column] ?? []
         if random.below(3) == 0 {

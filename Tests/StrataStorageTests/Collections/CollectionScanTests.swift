@@ -26,7 +26,7 @@ import Testing
             let transaction = try store.beginWrite()
             if round == 0 { try transaction.apply(schema: CollectionHistory.schema) }
             for _ in 0..<10 { try CollectionTrialTests.mixed(&history, transaction) }
-            // Once in the open transaction, once in the version.
+            // Compared in the open transaction, and again in the committed version.
             compared += try compare(transaction.view, &history, "seed \(seed), \(round), open")
             try transaction.commit()
             compared += try compare(store.snapshot().view, &history, "seed \(seed), \(round)")
@@ -146,7 +146,7 @@ import Testing
             try CollectionTree.run(at: 7, in: tree.editor.root, tree.shape, reading: tree.nodes).leaf.values.width
         }
         #expect(try width() == 0)
-        // Room for one more.
+        // The removal makes room for one wider element.
         try tree.editor.remove(0..<3)
         try tree.editor.insert(.integer(5), at: 7)
         #expect(try width() == 1)
@@ -177,7 +177,7 @@ import Testing
         #expect(try CollectionTree.run(at: 0, in: tree.editor.root, tree.shape, reading: tree.nodes).first == 0)
     }
 
-    @Test("versions are compared, an open transaction is not") func openTransaction() throws {
+    @Test("comparing a version with an open transaction is refused") func openTransaction() throws {
         let store = try Self.open(usualLimits: false)
         var history = CollectionHistory(seed: 3)
         var transaction = try store.beginWrite()

@@ -172,13 +172,13 @@ import Testing
         let view = try store.snapshot().view
         let nodes = try #require(try CollectionHistory.nodes(view, 1, text))
         #expect(nodes > 180)
-        // Nothing needs to move: everything is only visited.
+        // All nodes are below the limit already, so the steps only visit them.
         let pages = 3
         let steps = try Self.compact(store, below: store.allocator.counts.pages, pages: pages) {}
         // A step reads 8 tree nodes for each page that it may move, and the path to its start.
         #expect(steps >= 3 * (nodes - 23) / (8 * pages) / 2, "\(steps) steps for 3 x \(nodes) nodes")
         #expect(steps <= 3 * nodes / (8 * pages) + 40, "\(steps) steps for 3 x \(nodes) nodes")
-        // Down, in as small steps.
+        // After a deletion nodes move down, in steps that are as small.
         try commit(store, &history, steps: 1) { history, transaction in
             try transaction.delete(CollectionHistory.owners, RowKey(1))
             history.model.rows[1] = nil
@@ -214,7 +214,7 @@ import Testing
             let copy = try Store.open(path: path, options: options { $0.cipher = cipher })
             #expect(try CollectionHistory.contents(copy.snapshot().view) == history.model)
             try copy.checkInvariants()
-            // Full leaves: no more nodes than after changes.
+            // The copy has full leaves, so no more nodes than the source, whose leaves were changed.
             let nodes = try trees(copy.snapshot().view, history).nodes
             #expect(nodes > 0 && nodes <= before)
             #expect(copy.newestVersion == TransactionID(10))

@@ -61,7 +61,8 @@ struct CollectionCase: CustomTestStringConvertible, Sendable {
 extension CheckedCollection {
     init(_ example: CollectionCase) throws { try self.init(example.form, example.kind, example.limits) }
 
-    /// A valid element for `place`: any value in a list, a new one in a set or map.
+    /// Inserts random elements: into a list at one random place, into a set or a map at the place of each. For a key
+    /// that a map has, the value is set; a member that a set has is skipped.
     mutating func insertAny(_ example: CollectionCase, _ count: Int, _ random: inout SplitMix64) throws {
         if shape.form == .list {
             let edges = [
@@ -189,7 +190,7 @@ extension CheckedCollection {
                 }
             }
             let found = try tree.walk()
-            // Except for the leaf that is not full yet.
+            // One leaf is not full yet, and is not counted.
             let full = 100 * Double(found.used) / Double((found.leaves.count - 1) * CollectionLeaf.capacity)
             #expect(full >= 99, "\(way) of \(bits) bits: \(found.fill) %")
             #expect(found.leaves.count <= 30_000 / (bits == 20 ? 1_010 : 505) + 1, "\(way) of \(bits) bits")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// Collections in stores with production limits, and in sealed or log-free stores.
+/// Collections in stores with default limits, in encrypted stores, and under other durability classes.
 @Suite struct CollectionTrialTests {
     static func mixed(_ history: inout CollectionHistory, _ transaction: WriteTransaction) throws {
         if history.random.below(5) == 0 || history.model.rows.count < 4 {
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("sealed, periodic, and without a log", arguments: TestSettings.seeds(3, of: 12))
+    @Test("encrypted stores, and stores under other durability classes", arguments: TestSettings.seeds(3, of: 12))
     func kinds(seed: UInt64) throws {
         let trial = try CollectionTrial(seed + 600) { options in
             if seed % 3 == 0 { options.cipher = TestCipher(key: 4) }
@@ -102,7 +102,7 @@ import Testing
         try transaction.apply(schema: CollectionHistory.schema)
         for _ in 0..<60 { try history.step(transaction) }
         try transaction.commit()
-        // Behind the others, so that the positions of columns stay.
+        // The new column is the last one, so that the positions of the others stay.
         var wide = CollectionHistory.schema
         wide.tables[0].columns.append(
             ColumnDefinition(id: ColumnID(20), name: "more", type: .bytes, collection: CollectionColumn(.integer)))

@@ -40,7 +40,7 @@ import Testing
         var history = CollectionHistory(seed: seed)
         var transaction = try store.beginWrite()
         try transaction.apply(schema: CollectionHistory.schema)
-        // A wide group, with rows in between that are inserted beside it.
+        // Even keys fill a wide row group; odd keys are inserted beside its main rows later.
         for key in stride(from: 0, to: 60, by: 2) as StrideTo<Int64> { try history.insertRow(transaction, key) }
         try transaction.commit()
         for round in 0..<12 {
@@ -54,13 +54,13 @@ import Testing
                     try transaction.delete(0, RowKey(key))
                     history.model.rows[key] = nil
                 case 1:
-                    // Patches of the column until they are folded, and inserted rows until the group is rebuilt.
+                    // Patches of the column until they are folded, and inserted rows until the row group is rebuilt.
                     for other in history.model.rows.keys.sorted().prefix(6) {
                         try history.set(transaction, other, 1, Self.integers(0..<3))
                     }
                 case 2: if history.model.rows[key + 1] == nil { try history.insertRow(transaction, key + 1) }
                 default:
-                    // The same key again, in the same transaction.
+                    // The row is deleted and inserted again under its key, in one transaction.
                     try transaction.delete(0, RowKey(key))
                     try history.insertRow(transaction, key)
                     try history.insert(transaction, key, 1, Self.integers(0..<30), at: 0)
@@ -206,7 +206,7 @@ import Testing
             transaction = try store.beginWrite()
             try history.insert(transaction, 1, 1, Self.integers([7]), at: place)
             let bytes = transaction.workspace.recorder.byteCount
-            // One leaf, or two balanced ones, the branches above, and the row's path.
+            // The pages of one leaf, or of two that were balanced, of the branches above, and of the path to the row.
             #expect(transaction.nodes.arena.livePages <= 7)
             #expect(bytes <= 40)
             try transaction.commit()
@@ -272,7 +272,7 @@ import Testing
         try transaction.commit()
         for key in [0, 23, 11, 5, 6, 22] as [Int64] {
             transaction = try store.beginWrite()
-            // Three more of it, at the ends and side by side.
+            // Three more links to the row, at the start and side by side.
             for place in [0, 9, 9] {
                 try history.insert(transaction, 1, CollectionHistory.friends, Self.integers([key]), at: place)
             }

@@ -30,7 +30,7 @@ import Testing
                 if try Self.use(file, seed) { sound += 1 }
             }
             TestSettings.say("\(count) trials, \(sound) sound by the check")
-            // Otherwise only the check has read the stores.
+            // Only stores that the check calls sound are read in every way.
             if count >= 100 { precondition(sound > 0, "no store was sound") }
         }
         if let result, result.exitStatus != .exitCode(0) {

@@ -85,7 +85,6 @@ private struct Checked {
         }
     }
 
-    /// Repeat one with `swift test --filter EntryTreeTests` and only its seed in `arguments`.
     @Test("keys of texts have the order of their first eight bytes") func prefixes() {
         let texts = [
             "", "a", "ab", "abcdefg", "abcdefgh", "abcdefghi", "abcdefgi", "b", "zzzzzzzzz", "\u{e9}", "日本語日本語",

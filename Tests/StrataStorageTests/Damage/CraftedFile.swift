@@ -148,7 +148,7 @@ struct CraftedFile {
         }
         nodes[node].reference.checksum = checksum
         for place in nodes[node].places {
-            // The old bytes may be the subject of the change.
+            // A reference to the node in its own bytes stays as it is: updating it would change the node's checksum.
             guard place.owner != node else { continue }
             bytes.withUnsafeMutableBytes { buffer in
                 buffer.baseAddress?.put64(place.offset + 8, checksum)
@@ -191,7 +191,7 @@ struct Mutation {
     }
 
     private mutating func applyOnce(to bytes: UnsafeMutableRawBufferPointer) {
-        // Directories come first.
+        // Most changes hit the start of the node, where its directory is.
         let span = random.below(3) == 0 ? bytes.count : min(bytes.count, random.below(2) == 0 ? 48 : 400)
         let offset = Int(random.below(UInt64(span)))
         switch random.below(8) {

@@ -47,7 +47,7 @@ struct DamageSweep {
             options.fileSystem = try FileImages.Disk(damaged)
             options.readOnly = readOnly
             let store = try Store.open(path: FileImages.path, options: options)
-            // Reported to the program, which continues with a new store.
+            // The file was empty: the open made a new store and reported it to the program.
             if store.damage.startedEmpty { return .detected("started empty") }
             let found = try StoreHistory.contents(store.snapshot().view)
             try store.checkInvariants()

@@ -22,7 +22,7 @@ import Testing
             }
         }
 
-        /// Sealing by the test's cipher is slow.
+        /// Whether the files are encrypted. Fewer places of such files are tried, because the test's cipher is slow.
         var isEncrypted: Bool { self != .clean && self != .withLog && self != .midCheckpoint }
     }
 
@@ -57,7 +57,7 @@ import Testing
         for bit in Self.places(image.data.count * 8, sample: sample, &random) {
             sweep.flip(bit: bit, ofLog: false)
         }
-        // Slots and directories, which a random sample seldom hits.
+        // Header slots, which a random sample seldom hits.
         for slot in [0, Format.pageSize * 8] {
             for bit in Self.places(Format.slotSize * 8, sample: 300, &random) {
                 sweep.flip(bit: slot + bit, ofLog: false)
@@ -119,7 +119,7 @@ import Testing
         }
         print("damage, pairs of data file and log: \(counts.sorted { $0.key < $1.key })")
         for problem in problems.prefix(5) { Issue.record("\(problem)") }
-        // A log that is newer than its data file names what is missing there.
+        // A log that is newer than its data file has what the data file lacks, so no commit may be lost silently.
         #expect(older.isEmpty, "\(older.count) pairs lost commits that the log knows of: \(older.prefix(5))")
     }
 

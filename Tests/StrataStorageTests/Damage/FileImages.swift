@@ -55,7 +55,7 @@ enum FileImages {
         return bytes
     }
 
-    /// Files in memory that are as persistent as a disk.
+    /// Files in memory. A store treats them as files on a disk unless `isPersistent` is false.
     final class Disk: FileSystemLayer {
         let base: MemoryFileSystem
         let isPersistent: Bool

@@ -33,7 +33,7 @@ import Testing
         return found
     }
 
-    @Test("it is moved aside under a telling name, and the store opens", arguments: [0, 1, 2])
+    @Test("an older log is renamed after its format, and the store opens", arguments: [0, 1, 2])
     func older(lostSlots: Int) throws {
         var image = try FileImages.clean(seed: 4, steps: 60)
         if lostSlots > 0 { for byte in 0..<64 { image.data[(lostSlots - 1) * Format.pageSize + byte] ^= 0x55 } }
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("a new store can be created beside it, too") func newStore() throws {
+    @Test("a new store can be created beside an older log, too") func newStore() throws {
         let disk = FileImages.Disk()
         let log = Self.log(version: 1)
         try disk.put(log, at: Self.path)

@@ -44,7 +44,9 @@ struct LockFileJunkTests {
     ]
     /// Places that one run tries; all of them with JUNK set.
     private static let places = getenv("JUNK") == nil ? 6 : words.count
-    /// Waits in seconds: an owner without the owners' lock gets one second, a waiter has `timeout` below.
+    /// Seconds after which a worker that has not ended counts as hanging. Longer than the waits that junk may cause: a
+    /// second for an owner that lacks the owner's lock, and 15 seconds (`timeout` below) for a worker that waits to
+    /// write.
     private static let patience = 60
 
     private static let seeds: ClosedRange<UInt64> = {
@@ -74,7 +76,7 @@ struct LockFileJunkTests {
         close(descriptor)
         for worker in workers {
             try worker.waitForEnd(seconds: Self.patience)
-            // 1 is an error that was thrown.
+            // Status 1: the worker's store threw an error.
             #expect(worker.status == 0 || worker.status == 1, "\(name): \(worker.status ?? 0) \(worker.errors)")
             #expect(!worker.errors.contains("add up"), "\(name): \(worker.errors)")
         }
@@ -86,7 +88,7 @@ struct LockFileJunkTests {
         }
         #expect(values[0] == values[1...].reduce(0, +), "\(name)")
         for (index, worker) in workers.enumerated() {
-            // One may have been committed and not acknowledged.
+            // One more transaction may have been committed without an acknowledgement.
             let acknowledged = worker.count("a")
             #expect((acknowledged...(acknowledged + 1)).contains(values[index + 1]), "\(name)")
         }

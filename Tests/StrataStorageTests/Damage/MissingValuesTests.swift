@@ -5,7 +5,7 @@ import Testing
 
 /// Nulls in columns that require a value. A writer refuses them, so only a damaged or crafted file has one.
 @Suite struct MissingValuesTests {
-    /// Where the null stands beside or in its row group.
+    /// Where the row group stores the null: in the main rows, in a patch, or in an inserted row.
     enum Place: CaseIterable, Sendable { case main, changed, inserted }
 
     private static let types: [ColumnType] = [.integer, .double, .bytes]
@@ -44,7 +44,7 @@ import Testing
         }
         if place == .changed { try write(store) { try $0.set(0, RowKey(key), column: column, to: .null) } }
         if place == .inserted { try write(store) { try insert($0, key, nullIn: column) } }
-        // As a change of the schema without its search for nulls.
+        // Makes the columns required without the search for nulls that a change of the schema makes.
         try write(store) { transaction in
             transaction.view.state.schema = schema(isOptional: false)
             transaction.view.layoutsChanged()

@@ -96,7 +96,8 @@ import Testing
         #expect(refused > 20)
     }
 
-    @Test("so is one after transactions past the log", arguments: Kind.allCases) func behindLarge(kind: Kind) throws {
+    @Test("an older log is refused after transactions that bypassed the log, too", arguments: Kind.allCases)
+    func behindLarge(kind: Kind) throws {
         let life = try Life(kind, .full, behind: 2, large: true)
         let logged = try #require(life.copies.last { $0.version <= life.checkpoints[1] - 2 }).version
         #expect(life.slot.logReach == logged && life.slot.checkpoint.rawValue == logged + 2)
@@ -107,7 +108,7 @@ import Testing
         #expect(try Self.open(life.data, last.log, kind) == life.newest)
     }
 
-    @Test("under periodic durability, a copy from before the last change of halves is", arguments: Kind.allCases)
+    @Test("under periodic durability, a log from before the last switch of halves is refused", arguments: Kind.allCases)
     func periodic(kind: Kind) throws {
         let life = try Life(kind, .periodic, behind: 3)
         #expect(life.slot.logReach > life.checkpoints[0])
@@ -132,7 +133,7 @@ import Testing
         }
     }
 
-    @Test("a flipped bit in the batch that proves the log's end is mended", arguments: Kind.allCases)
+    @Test("a flipped bit in the batch that proves how far the log reached is corrected", arguments: Kind.allCases)
     func flippedReach(kind: Kind) throws {
         let life = try Life(kind, .full, behind: 0)
         let log = try #require(life.copies.last).log
@@ -149,7 +150,9 @@ import Testing
         #expect(wrong == [])
     }
 
-    @Test("more damage to that batch is refused where any writer could have caused it", arguments: Kind.allCases)
+    @Test(
+        "more damage to the header that proves how far the log reached is refused; to its payload only if encrypted",
+        arguments: Kind.allCases)
     func damagedReach(kind: Kind) throws {
         let life = try Life(kind, .full, behind: 0)
         let log = try #require(life.copies.last).log
@@ -159,7 +162,8 @@ import Testing
             for place in places { damaged[group.start + place] ^= 0x24 }
             return damaged
         }
-        // Only its header shows that the log reached this point; the data file has the payload's changes.
+        // The batch's header is enough to show that the log reached this point, and the data file has the payload's
+        // changes. In an encrypted log the payload has to decrypt as well.
         let payload = try damage([64, 70])
         if kind == .plain {
             #expect(try Self.open(life.data, payload, kind) == life.newest)
@@ -193,14 +197,15 @@ import Testing
         try log.sync()
         try append(7)
         #expect(log.reached == 6)
-        // A durable batch is already in the half, so nothing is synced.
+        // The half that is left has a synced batch already, so the switch needs no sync.
         try log.goOn(after: 7)
         #expect(log.activeHalf == 1 && log.reached == 6)
         log.releaseInactiveHalf()
         try log.goOn(after: 8)
         try log.goOn(after: 9)
         #expect(log.activeHalf == 1)
-        // No durable batch: the other half may hold the only proof, and is about to be overwritten.
+        // The half that is left has no synced batch, and the other half, which may hold the only proof, will be
+        // overwritten: the switch syncs first.
         try append(10)
         try log.goOn(after: 10)
         #expect(log.activeHalf == 0 && log.reached == 10)

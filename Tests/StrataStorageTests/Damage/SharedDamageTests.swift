@@ -8,7 +8,8 @@ import Testing
     import Glibc
 #endif
 
-/// A process once wrote over a place that another process had found damaged. The state therefore belongs to the file.
+/// A process once wrote over a place that another process had found damaged. Since then known damage belongs to the
+/// file and is shared by all processes that have it open.
 @Suite(.serialized, .enabled(if: StoreWorkerProcess.executable != nil && POSIXFileSystem().isShared))
 struct SharedDamageTests {
     private let directory: TemporaryDirectory
@@ -60,7 +61,8 @@ struct SharedDamageTests {
         try again.close()
     }
 
-    /// Of two processes that reported a place at the same moment, one once took the other's change for its own.
+    /// Two processes that reported damage at the same moment increment one counter in the lock file. One of them once
+    /// took the other's increment for its own, and never read the other's place.
     @Test("all processes know damage that several of them found at once") func atOnce() throws {
         #expect(try StoreWorkerProcess(path, ["once", "1"], name: "first").wait() == 0)
         let store = try Store.open(path: path, options: options())

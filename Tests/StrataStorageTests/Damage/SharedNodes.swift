@@ -160,7 +160,7 @@ enum SharedNodes {
         return file
     }
 
-    /// A branch all of whose children are one group.
+    /// A branch whose children are all the same row group.
     private static func rows() throws -> CraftedFile {
         var file = CraftedFile(
             try store(texts) { transaction in

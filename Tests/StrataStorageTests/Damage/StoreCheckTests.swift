@@ -170,7 +170,7 @@ import Testing
         },
         Case("keys of inserted rows ascend", "ascend") { file in
             file.edit(changed(file)) { node in
-                // Two keys that differ in one byte, from one base.
+                // The two keys differ from the base in one byte each; the first becomes the larger one.
                 let keys = Group(UnsafeRawPointer(node)).insertedSegment(RowSet.keyColumn)
                 node.put8(keys.base - UnsafeRawPointer(node) + 16, 255)
             }
@@ -221,7 +221,7 @@ import Testing
             }
         },
         Case("a column that is not optional has no nulls", "is null, and has to have a value") { file in
-            // "a" gets the values of "b", which is optional.
+            // Exchanging the ids gives the required column "a" the values of the optional column "b".
             file.edit(file.node(.group, of: 1) { Group($0).isSmall }) { node in
                 let group = Group(UnsafeRawPointer(node))
                 let ids = (group.columnID(2), group.columnID(3))
@@ -258,7 +258,7 @@ import Testing
                 let leaf = EntryLeaf(node)
                 return leaf.count > 1 && leaf.key(0) == (0, 0) && leaf.highWidth == 0 && leaf.lowWidth > 0
             }
-            // The last key of the first leaf, above those of the next one.
+            // The last key of the first leaf becomes larger than those of the next leaf.
             return file.edit(first) { node in
                 let leaf = EntryLeaf(UnsafeRawPointer(node))
                 let last = leaf.lows - UnsafeRawPointer(node) + (leaf.count - 1) * leaf.lowWidth

@@ -34,10 +34,11 @@ import Testing
     }
 
     enum CloseEnd {
-        /// Before the refused call.
+        /// The close succeeded, since it made fewer calls than the refused one's number.
         case whole
+        /// The close threw, and the store is closed.
         case failed
-        /// Whether the error left the store open, so that it could be closed again.
+        /// The close threw and left the store open, so that it can be closed again.
         case open
     }
 
@@ -88,7 +89,8 @@ import Testing
             var options = StoreOptions(fileSystem: MemoryFileSystem())
             options.mapReserve = 1 << 24
             let store = try Store.open(path: "/store", options: options)
-            // As if another process were still working on a commit of this store, while no thread holds the gate.
+            // As if a thread of this process still waited for another process to sync its commit, while no thread holds
+            // the write gate.
             store.commits.monitor.withLock { store.commits.state.others.waiters = 1 }
             let ended = Mutex(0)
             for _ in 0..<2 {

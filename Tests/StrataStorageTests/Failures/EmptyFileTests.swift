@@ -20,7 +20,7 @@ import Testing
         chmod(path, 0o640)
     }
 
-    @Test("an empty file becomes a store with its own permissions, and the opener is told") func begins()
+    @Test("an empty file becomes a store, keeps its permissions, and the open reports it") func begins()
         throws
     {
         let store = try Store.open(path: path)
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "processes that open it at once find one store",
+        "processes that open an empty file at once find one store",
         .enabled(if: StoreWorkerProcess.executable != nil && POSIXFileSystem().isShared))
     func atOnce() throws {
         for round in 0..<10 {

@@ -45,7 +45,7 @@ import Testing
     private var limit: Int { map.limit.pages.load(ordering: .acquiring) }
     private func size() throws -> Int { Int(try file.size()) / Format.pageSize }
 
-    @Test("it grows if a page past its end is needed, by the policy's step or more") func growth() throws {
+    @Test("a file grows if a page past its end is needed, by the policy's step or more") func growth() throws {
         var room = room(growth: 16)
         #expect(limit == 8)
         try room.ensure(6, beyond: 2, isOptional: false)
@@ -57,7 +57,7 @@ import Testing
         #expect(try room.capacity == 98 && size() == 98 && limit == 98)
     }
 
-    @Test("if the step does not fit, it grows by what is needed; without the reserve only if that is optional")
+    @Test("if the step does not fit, the file grows by what is needed; without the reserve only if that is optional")
     func smallerSteps() throws {
         var room = room(growth: 64)
         file.pages = 20
@@ -86,7 +86,7 @@ import Testing
         #expect(try room.capacity == 8 && size() == 8 && limit == 8)
     }
 
-    @Test("what is needed is mapped, though the step would not be") func addressSpace() throws {
+    @Test("the needed pages are mapped, even if the map has no room for the whole step") func addressSpace() throws {
         let most = map.capacity
         #expect(most < 1 << 20)
         var room = room(growth: 1 << 20)
@@ -95,7 +95,7 @@ import Testing
         #expect(room.canMap(room.capacity) && !room.canMap(1 << 31))
     }
 
-    @Test("it is truncated if worthwhile, in bounded steps, and unchanged if truncation fails") func cut()
+    @Test("a file is truncated if worthwhile, in bounded steps, and unchanged if truncation fails") func cut()
         throws
     {
         var room = room(growth: 1)
@@ -109,7 +109,7 @@ import Testing
         file.isCutRefused = true
         #expect(throws: StorageError.self) { try room.cut(to: 10, slack: 0, atMost: .max) }
         #expect(try room.capacity == 59 && size() == 59 && limit == 59)
-        // Another process left it shorter, or longer.
+        // The previous owner of writing left the file shorter, or longer.
         room.follow(40)
         #expect(room.capacity == 40 && limit == 40)
         room.follow(70)

@@ -44,8 +44,9 @@ struct FullDiskProcessTests {
         return options
     }
 
-    /// Recovery beside others writes to pages that they cannot read. Without room for that, no checkpoint may be made
-    /// meanwhile, since the free map belongs to an older version.
+    /// A recovery beside other processes writes only to pages that they cannot be reading, after the contents. If there
+    /// is no room for that, the recovering process must make no checkpoint, since its free map belongs to an older
+    /// version.
     @Test(
         "a recovery beside others that finds the disk full is an error, and loses nothing",
         arguments: [3, 6, 9, 13] as [Int], [true, false])
@@ -99,7 +100,7 @@ struct FullDiskProcessTests {
             let view = try again.snapshot().view
             #expect(try view.integer(try #require(try view.locate(0, RowKey(row))), 0) == Int64(commits))
         }
-        // Its free pages are really free.
+        // A transaction that takes free pages must not take any that is in use.
         let transaction = try again.beginWrite()
         try transaction.apply(schema: StoreSchema(userVersion: 1, tables: transaction.view.schema.tables))
         transaction.rollback()
@@ -182,7 +183,7 @@ struct FullDiskProcessTests {
         try PlainTable.setUp(store)
         let scheduling = SystemScheduling()
         let end = scheduling.deadline(after: 60_000_000)
-        // The part of the larger images that is taken without rows.
+        // A ballast file takes all but 24 MiB of the larger images.
         if disk.megabytes > 24 {
             let ballast = try POSIXFileSystem().open(disk.path + "/ballast", .createNew)
             let available = try POSIXFileSystem().availableBytes(beside: path) ?? 0
@@ -201,7 +202,7 @@ struct FullDiskProcessTests {
             }
         }
         #expect(count > 2 * batch && scheduling.remaining(until: end) > 0, "\(kind): \(count) rows")
-        // To the last row: the remaining room is reserved for deletions.
+        // Inserts rows one by one until none fits; the remaining room is reserved for deletions.
         for step in [50, 1] as [Int64] {
             while scheduling.remaining(until: end) > 0 {
                 do {
@@ -214,7 +215,7 @@ struct FullDiskProcessTests {
             }
         }
         #expect(try store.snapshot().view.rowCount(0) == Int(count))
-        // Deleting is the way out, in small steps.
+        // Deleting in small steps has to work on the full disk.
         for key in 0..<(count / 2) where key % 50 == 0 { try PlainTable.delete(store, key..<min(key + 50, count / 2)) }
         try store.close()
         store = try Store.open(path: path, options: options)

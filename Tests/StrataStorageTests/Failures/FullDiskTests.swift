@@ -104,7 +104,7 @@ extension Error {
         reader = nil
         #expect(try PlainTable.keys(store.snapshot().view) == Array(0..<count))
         try store.checkInvariants()
-        // Another attempt changes nothing.
+        // A second attempt to insert is refused too, and changes nothing.
         #expect(throws: StorageError.self) { try PlainTable.insert(store, 1_000_000..<1_000_400) }
         for key in 0..<count {
             do { try PlainTable.delete(store, [key]) } catch {
@@ -113,7 +113,7 @@ extension Error {
             }
             if key % 16 == 0 { try store.checkInvariants() }
             if key % 5 == 3, durability == .full, let disk = fileSystem as? SimulatedDisk {
-                // A replay finds room too.
+                // The next process has to replay the log on the full disk.
                 let dead = try open(disk.kill(healthy: true), path, durability)
                 #expect(try PlainTable.keys(dead.snapshot().view) == Array((key + 1)..<count))
                 try dead.close()

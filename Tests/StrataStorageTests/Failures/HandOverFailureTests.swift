@@ -68,8 +68,8 @@ private final class ScarceFile: FileLayer {
         return try Store.open(path: path, options: options)
     }
 
-    /// The first store owns writing, has commits since the last checkpoint, and is the only one with the lack of
-    /// resources.
+    /// The first store owns writing and has commits since the last checkpoint. Only this store runs out of space or
+    /// descriptors.
     private func pair(cipher: Bool = false) throws -> (owner: Store, other: Store) {
         let made = try open(cipher: cipher)
         try PlainTable.setUp(made)
@@ -91,7 +91,7 @@ private final class ScarceFile: FileLayer {
         try transaction.commit()
     }
 
-    /// Whether an error names the missing resource of this process, or of the one it asked.
+    /// Whether an error names the resource that this process lacks, or says that the owner it asked lacks one.
     private func isNamed(_ error: any Error, _ scarcity: ScarceFileSystem.Scarcity) -> Bool {
         switch (scarcity, error as? StorageError) {
         case (.space, .noSpace): true
@@ -130,7 +130,7 @@ private final class ScarceFile: FileLayer {
         }
         #expect(try PlainTable.keys(other.snapshot().view) == Array(0..<40))
         files.lacks.withLock { $0 = nil }
-        // It stays open and writes on; so does the other one.
+        // Both stores stay open and can write.
         try PlainTable.insert(owner, [40])
         try PlainTable.insert(other, [41])
         try owner.close()
@@ -166,7 +166,7 @@ private final class ScarceFile: FileLayer {
 
     @Test("an owner that cannot hand over writing still lends turns") func streak() throws {
         let (owner, other) = try pair()
-        // Writes for others use existing pages; a checkpoint opens the directory.
+        // Commits for guests use existing pages and need no descriptor; a checkpoint opens the directory.
         files.lacks.withLock { $0 = .descriptors }
         for key in 40..<140 as Range<Int64> { try PlainTable.insert(other, [key]) }
         #expect(owner.commits.monitor.withLock { owner.commits.state.isOwner })
@@ -188,7 +188,7 @@ private final class ScarceFile: FileLayer {
         }
         let pinned = isPinned ? try other.snapshot() : nil
         files.lacks.withLock { $0 = scarcity }
-        // As a process that dies.
+        // The owner's store is released without a close, as by a process that dies.
         owner = nil
         for _ in 0..<3 {
             do {

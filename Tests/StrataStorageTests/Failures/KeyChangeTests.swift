@@ -37,7 +37,7 @@ import Testing
         SimulatedDisk(SimulatedDisk.Settings(seed: Seed(22)), image: image)
     }
 
-    /// Opens with whichever key fits; exactly one does.
+    /// Opens the file with the old and with the new key; exactly one of them has to fit.
     private static func judge(
         _ disk: SimulatedDisk, _ old: (any Cipher)?, _ new: (any Cipher)?, _ what: String
     ) -> Bool? {

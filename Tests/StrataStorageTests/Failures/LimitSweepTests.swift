@@ -64,7 +64,7 @@ import Testing
                 if let store {
                     try PlainTable.setUp(store)
                     try PlainTable.insert(store, 0..<Self.rows)
-                    // A log has to be replayed, as after a crash.
+                    // Without a close the log stays, and the next open replays it, as after a crash.
                     if durability == .none { try store.close() }
                 }
                 store = nil
@@ -98,7 +98,7 @@ import Testing
                 switch (step, failure) {
                 case (.open, _): #expect(keys == before, "\(name)")
                 case (.close, let failure?) where durability == .none && !failure.mayBeTriedAgain:
-                    // After a failed write or sync its commits are in doubt.
+                    // After a failed write or sync the commits of a store without a log are in doubt.
                     #expect(keys == before || keys == after, "\(name)")
                 case (.close, _), (_, nil),
                     (_, _) where isRepeated:

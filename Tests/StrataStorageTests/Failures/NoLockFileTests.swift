@@ -67,7 +67,7 @@ import Testing
         let reader = try Store.open(path: path, options: reading)
         let isOver = Mutex(false)
         _ = SystemScheduling().spawn("reader") {
-            // Longer than a writer once polled.
+            // Longer than a waiting writer once retried before it gave up.
             SystemScheduling().pause(microseconds: 600_000)
             do { try reader.close() } catch { Issue.record(error) }
             isOver.withLock { $0 = true }

@@ -16,7 +16,7 @@ struct OtherUserTests {
     private static let user: UInt32 = 1000
     private static let secondUser: UInt32 = 65534
 
-    /// A directory inside a searchable one; outputs are written beside it.
+    /// A directory for the store inside one that every user may search; workers write their output beside it.
     private final class Place {
         let directory: TemporaryDirectory
         let folder: String
@@ -84,7 +84,7 @@ struct OtherUserTests {
         try root.waitFor("s")
         #expect(place.names.count == 3)
         for name in place.names { #expect(try FileRightsTests.Rights(name) == Self.rights(UInt32(mode), Self.user)) }
-        // Beside root, and after root's death: the owner replays the log.
+        // The user commits beside root's process, and after its death, when the data file's owner replays the log.
         #expect(try place.run(["increment", "1", "times=4"], user: Self.user).acknowledged == 7)
         root.end(SIGKILL)
         let last = try place.run(["increment", "1", "times=2"], user: Self.user)
@@ -115,7 +115,7 @@ struct OtherUserTests {
         #expect(refused.status == 1 && refused.acknowledged == 0, "\(refused.errors)")
         #expect(refused.errors.contains("Permission denied") && refused.errors.contains(place.store))
         #expect(place.names == [place.store])
-        // Where another user has made both files, the user commits beside that user.
+        // If another user's process has made both files, the user's process can commit beside it.
         let root = try place.worker(["increment", "2", "times=4", "stay", "short"], user: nil)
         try root.waitFor("s")
         let beside = try StoreWorkerProcess(

@@ -6,10 +6,10 @@ final class RefusingFileSystem: FileSystemLayer {
     let base = MemoryFileSystem(capacity: 1 << 24)
     let writes = Atomic<Int>(0)
     let syncs = Atomic<Int>(0)
-    /// The write (counted from 1) from which on all fail.
+    /// The number, counted from 1, of the first write that fails; all later ones fail too.
     let firstRefusedWrite = Atomic<Int>(.max)
     let firstRefusedSync = Atomic<Int>(.max)
-    /// The process has no descriptors left.
+    /// Whether opens fail as in a process without free descriptors.
     let hasNoDescriptors = Atomic<Bool>(false)
 
     func open(_ path: String, _ mode: OpenMode) throws(FileError) -> any File {

@@ -187,7 +187,7 @@ import Testing
     @Test("a link whose target is not UTF-8 is a typed error") func notText() throws {
         let place = try Place()
         let target = place.real + "/\u{1}store"
-        // A byte that UTF-8 has nowhere.
+        // 0xFF never occurs in UTF-8.
         let bytes = target.utf8.map { CChar(bitPattern: $0 == 1 ? 0xFF : $0) } + [0]
         let path = place.links + "/store"
         try #require(symlink(bytes, path) == 0)
@@ -230,7 +230,7 @@ import Testing
         }
     }
 
-    /// A link that leads elsewhere at each look.
+    /// A link whose target is another one each time that it is resolved.
     private final class RestlessLink: FileSystemLayer {
         let base = MemoryFileSystem(capacity: 1 << 22)
         let looks = Mutex(0)
@@ -243,7 +243,7 @@ import Testing
         }
     }
 
-    @Test("a link is followed once at an open, so that all files of a store stand at one place") func followedOnce()
+    @Test("an open follows a link once, so that all files of a store are in one directory") func followedOnce()
         throws
     {
         let link = RestlessLink()

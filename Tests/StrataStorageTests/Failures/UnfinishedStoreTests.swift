@@ -18,7 +18,7 @@ import Testing
         try bytes.withUnsafeBytes { try file.write($0, at: 0) }
     }
 
-    /// What a killed creator may have left: nothing, zeros, a part of the first slots, all of them.
+    /// The files that a killed creator may leave: empty, zeros, one header slot, both slots.
     private static func leftovers() throws -> [[UInt8]] {
         let directory = try TemporaryDirectory()
         try Store.open(path: directory.path + "/store").close()
@@ -26,7 +26,8 @@ import Testing
         return [[], [UInt8](repeating: 0, count: 8192), Array(whole[..<4096]), Array(whole[..<8192])]
     }
 
-    @Test("a dead creator's file is removed by the next exclusive open, and with the store") func abandoned() throws {
+    @Test("a dead creator's file is removed by the next exclusive open, and when the store is deleted")
+    func abandoned() throws {
         for (number, bytes) in try Self.leftovers().enumerated() {
             let directory = try TemporaryDirectory()
             let path = directory.path + "/store"

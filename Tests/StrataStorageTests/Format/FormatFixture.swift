@@ -5,7 +5,7 @@ import StrataFiles
 /// The small file of format 2 that every later version must open.
 ///
 /// Its bytes are reproducible: tiny nodes, a seeded history, seeded random bits. To rewrite it, which is allowed only
-/// until the format is frozen: `FORMAT_FIXTURE=/path/format-2.strata swift test --filter FormatFixtureTests`.
+/// until a release writes the format: `FORMAT_FIXTURE=/path/format-2.strata swift test --filter FormatFixtureTests`.
 enum FormatFixture {
     static let seed: UInt64 = 20_261_121
 

@@ -32,7 +32,7 @@ import Testing
         print("digest of the contents: \(String(FormatFixture.digest(model), radix: 16))")
     }
 
-    /// Never rewrite the file or change the digest, since users have such files.
+    /// Do not rewrite the file or change the digest once a release writes the format: users then have such files.
     @Test("the file of format 2 opens for reading and writing") func forever() throws {
         let bytes = try FormatFixture.bytes(2)
         let disk = FileImages.Disk()
@@ -111,7 +111,7 @@ import Testing
         let tables = root + 64
         #expect(number(tables, 4) == 1 && reference(tables + 16).kind == 1)
         let trees = number(tables + 4, 4)
-        // age ordered, name hash, backlinks of dog and dogs.
+        // Trees: the ordered index of age, the hash index of name, the backlinks of dog and of dogs.
         #expect(trees == 4)
         #expect((0..<trees).map { number(tables + 40 + 32 * $0, 2) } == [1, 2, 4, 5])
         #expect((0..<trees).map { number(tables + 42 + 32 * $0, 1) } == [2, 1, 3, 3])
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test("groups have counts from 24 on, references at 120, and consecutive directories") func groups() {
+    @Test("row groups have counts from 24 on, references at 120, and consecutive directories") func groups() {
         for group in starts(.group) {
             let columns = number(group + 30, 2)
             let nodes = number(group + 40, 2)
@@ -193,7 +193,7 @@ import Testing
         #expect(bytes[(map.page * 4096 + 28)..<(map.page * 4096 + 64)].allSatisfy { $0 == 0 })
         func isFree(_ page: Int) -> Bool { bytes[map.page * 4096 + 64 + page / 8] >> UInt8(page % 8) & 1 == 1 }
         for page in [0, 1, map.page, spare] { #expect(!isFree(page), "page \(page)") }
-        // Slots of deleted rows keep stale descriptors.
+        // Slots of deleted rows may still refer to value nodes that were freed, so those are skipped.
         for reached in file.nodes where !reached.reference.is(.value) {
             for page in Int(reached.reference.page)..<Int(reached.reference.page) + Int(reached.reference.pages) {
                 #expect(!isFree(page), "page \(page)")

@@ -72,7 +72,7 @@ final class MemoryNodes: NodeWriting {
         }
     }
 
-    /// From now on the present nodes must not change.
+    /// Makes the present nodes those of an older version: from now on they must not change.
     func commit() {
         for page in owned { pristine[page] = hash(page) }
         owned.removeAll()

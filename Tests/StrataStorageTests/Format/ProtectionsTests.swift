@@ -8,7 +8,8 @@ import Testing
         var protections = Protections()
         for version in [3, 5, 9] as [UInt64] { protections.protect(version) }
         let hung = [
-            // Created after 3, dead before 5; created with 9, the first version without it.
+            // No protected version reaches the first two: one was created after 3 and freed by 5, the other was created
+            // and freed by 9. Version 5 holds the third, version 9 the fourth.
             protections.hang(Extent(page: 2, pages: 1, birth: 4, freed: 5)),
             protections.hang(Extent(page: 3, pages: 1, birth: 9, freed: 9)),
             protections.hang(Extent(page: 4, pages: 2, birth: 3, freed: 9)),
@@ -16,7 +17,7 @@ import Testing
         ]
         #expect(hung == [false, false, true, true])
         #expect(protections.hangingPages == 6 && protections.oldest == 3)
-        // Held by 5, which 3 outlives: it is handed back for 3.
+        // Version 5 gives the extent back, and version 3, which reaches it too, holds it from now on.
         let fromFive = protections.unprotect(5)
         #expect(fromFive == [Extent(page: 4, pages: 2, birth: 3, freed: 9)])
         let isHungAgain = fromFive.allSatisfy { protections.hang($0) }

@@ -73,7 +73,7 @@ enum FileFuzzing {
 
 extension CraftedFile {
     /// Redirects one reference to another one's target.
-    /// - Parameter keeping: 1: its kind, 2: its checksum.
+    /// - Parameter keeping: what the redirected reference keeps: 1 its kind, 2 its checksum.
     mutating func alias(from: Int, to: Int, keeping: Int) {
         let places = nodes.flatMap(\.places)
         let source = places[from % places.count].offset

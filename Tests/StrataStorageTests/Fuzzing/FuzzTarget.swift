@@ -30,7 +30,7 @@ enum FuzzTarget: String, CaseIterable, Sendable {
         }
     }
 
-    /// Valid inputs, so that the fuzzer need not guess the layout of a group.
+    /// Valid inputs, so that the fuzzer need not guess layouts.
     func seeds() throws -> [[UInt8]] {
         switch self {
         case .slot: SlotFuzzing.seeds()

@@ -54,7 +54,8 @@ final class NodeFuzzing: @unchecked Sendable {  // one thread at a time: the fuz
         } catch {}
     }
 
-    /// Kinds 1 to 10 by the remainder, as older inputs of the corpus expect.
+    /// The kind that an input's first byte chooses. Bytes below 240 choose kinds 1 to 10 by their remainder, as in
+    /// inputs of the corpus that are older than collections.
     private static func kind(_ byte: Int) -> NodeKind? {
         NodeKind(rawValue: UInt8(byte < firstCollection ? 1 + byte % 10 : 11 + byte % 2))
     }
@@ -175,7 +176,7 @@ final class NodeFuzzing: @unchecked Sendable {  // one thread at a time: the fuz
             guard let base = bytes.baseAddress else { return 0 }
             let node = UnsafeRawPointer(self.base) + Int(reference.page) * Format.pageSize
             reference.store(base)
-            // A count taken from the content, mostly too large.
+            // The length of the value is taken from the fuzzer's bytes, so it is mostly too large for the node.
             base.put64(NodeReference.size, node.u64(Format.nodeHeaderSize))
             return try reader.long(UnsafeRawBufferPointer(bytes)).reduce(0) { $0 &+ Int($1) }
         }

@@ -26,7 +26,9 @@ enum SlotFuzzing {
         } catch {}
     }
 
-    /// Corrects magic, version and checksum. 1: sealed by the test's cipher, 2: only marked as sealed.
+    /// Decodes a slot after its magic, version, index and checksum were corrected.
+    /// - Parameter seals: 1 seals the slot by the test's cipher, 2 only marks it as sealed, 3 keeps the fuzzer's
+    ///   version and index.
     private static func decode(_ bytes: [UInt8], _ index: Int, seals: Int) -> HeaderSlot.Decoded {
         var bytes = bytes
         return bytes.withUnsafeMutableBytes { buffer in

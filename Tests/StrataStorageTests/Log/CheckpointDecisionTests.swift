@@ -16,7 +16,7 @@ import Testing
 
     @Test func runsFollowChunksAndNothingBetween() {
         var dirty = DirtyPages()
-        // Far apart, over a border, and exactly at one.
+        // Pages far apart, pages across the border of a chunk, and a page exactly at a border.
         dirty.insert(1_000_000..<1_000_001)
         dirty.insert(510..<515)
         dirty.insert(1024..<1025)

@@ -34,7 +34,8 @@ import Testing
         #expect(counts.largestWriteBack <= 2 << 20)
     }
 
-    /// A checkpoint beside commits. No thread waits for it, since a waiter would hurry it.
+    /// Makes a checkpoint as it runs beside commits. The test polls and does not wait for the checkpoint: a checkpoint
+    /// with a waiting thread makes no pauses.
     private func checkpoint(_ store: Store) throws {
         try store.gate.whileHeld { (_) throws in
             try store.checkpoints.start(store.commits.monitor.withLock { store.commits.state.committed })
@@ -97,8 +98,8 @@ import Testing
         try store.close()
     }
 
-    // The slot that requires the log overwrites the one in force. During a checkpoint the alternative slot would refer
-    // to a free map that is not synced.
+    // The slot that requires a new log overwrites the slot in force, on which a checkpoint in progress relies, and
+    // refers to a free map that this checkpoint has not synced yet. So the log is made after the checkpoint.
     @Test func theLogIsMadeAfterTheCheckpointInProgress() throws {
         let steps = StepScheduling(holding: "checkpoint")
         let disk = SimulatedDisk(seed: Seed(11))
@@ -112,7 +113,7 @@ import Testing
         try PlainTable.delete(store, 100..<300)
         try PlainTable.insert(store, [300])
         let before = disk.operations
-        // As an online compaction, to free the end of the file.
+        // A checkpoint such as an online compaction makes to free the end of the file.
         try store.gate.whileHeld { (_) throws in
             try store.checkpoints.start(store.commits.monitor.withLock { store.commits.state.committed })
         }

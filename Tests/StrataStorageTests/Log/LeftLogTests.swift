@@ -13,7 +13,8 @@ import Testing
 
         init(_ cipher: TestCipher?) throws {
             let start = LogFormat.start(ofHalf: 0, halfBytes: FileImages.options.logHalfBytes ?? 0)
-            // The first two commits of a session are checkpoints; a third one that bypasses the log is one, too.
+            // The first two commits of a session are checkpoints, and so is a third one that bypasses the log: the loop
+            // looks for a seed whose third commit is in the log.
             var found: FileImages.Image?
             for seed in 1...20 as ClosedRange<UInt64> where found == nil {
                 let made = try FileImages.withLog(seed: seed, steps: 60, commits: 3, cipher)
@@ -21,7 +22,7 @@ import Testing
             }
             image = try #require(found, "nothing was logged")
             var log = try #require(image.log)
-            // As after a power loss: the header's sector is written, the payload's last one is not.
+            // As after a loss of power: the batch's header was written, a part of its payload was not.
             for byte in 0..<16 { log[start + LogFormat.batchHeaderSize + byte] ^= 0xFF }
             torn = log
             let disk = FileImages.Disk()
@@ -66,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("an existing commit proves that a slot requiring its log is lost") func whole() throws {
+    @Test("a whole commit in the log proves that the slot which required the log is lost") func whole() throws {
         for cipher in Self.ciphers {
             let life = try Life(cipher)
             let log = try #require(life.image.log)

@@ -3,8 +3,9 @@ import Testing
 
 @testable import StrataStorage
 
-/// An attacker that reads the log knows its salt, and can store a value that looks like the header of a later batch.
-/// After a crash the log was then once called damaged, and acknowledged commits were refused.
+/// An attacker who reads the log knows its salt, and can store a value that looks like the header of a later batch.
+/// With such a value in its log, a store was once called damaged after a crash, and its acknowledged commits were
+/// refused.
 @Suite struct LogBlobTests {
     private static let schema = StoreSchema(tables: [
         TableDefinition(
@@ -97,12 +98,12 @@ import Testing
         #expect(try Self.keys(image.data, image.log) == Array(2..<10))
     }
 
-    @Test("nor does it in a torn last batch, or in a complete batch after a lost one")
+    @Test("such a value in a torn last batch, or in a whole batch after a lost one, does not affect recovery either")
     func torn() throws {
         let image = try Self.make(durableTo: 1 << 61)
         let all = try Self.batches(image.log)
         let blob = try #require(all.first { $0.payloadBytes > 5000 })
-        // The last batch, torn.
+        // The log ends with the blob's batch, whose payload is torn.
         var log = image.log
         for index in (blob.payloadOffset + blob.payloadBytes)..<log.count { log[index] = 0 }
         let cut = log

@@ -168,7 +168,8 @@ private struct LogImage {
             var copy = image
             for position in cut..<4584 { copy.bytes[position] = 0 }
             let found = try copy.replay().batches
-            // Each byte of the payload has at least two set bits, so that no repair completes a torn one.
+            // Each byte of the payload has at least two set bits, so that correcting one bit never completes a torn
+            // batch.
             #expect(found == Array(batches[..<3]), "cut at \(cut)")
         }
     }
@@ -198,7 +199,7 @@ private struct LogImage {
         var image = try LogImage(fileSystem, log)
         image.bytes.replaceSubrange(4096..., with: old.bytes[4096...])
         #expect(try image.replay().batches.isEmpty)
-        // One batch of the new epoch, with old ones behind it that would continue its LSNs.
+        // One batch of the new epoch is followed by batches of the old epoch that would continue its LSNs.
         let first = try append(log, 1...1, count: 50)
         let written = try LogImage(fileSystem, log)
         image.bytes.replaceSubrange(4096..<4224, with: written.bytes[4096..<4224])
@@ -218,13 +219,14 @@ private struct LogImage {
         #expect(try image.replay(0, from: 5).batches == [fifth])
         #expect(try image.replay(1, from: 4).batches == [fourth, fifth])
         #expect(try image.replay(0, from: 6).batches == [])
-        // A slot older than the half's use must not read as an empty log.
+        // For a header slot that is older than the half's present use, the log must not look empty.
         #expect(throws: StorageError.logCorrupt(path: LogImage.path, offset: 4096)) { try image.replay(0, from: 1) }
-        // A slot from before the first use of both halves reads them in order of use.
+        // For a slot from before the present use of both halves, both are read, in the order of their use.
         #expect(try image.replay(0, from: 4).batches == [fourth, fifth])
     }
 
-    @Test("replay goes on in the other half even when its own is still empty") func emptySegment() throws {
+    @Test("replay goes on in the other half even if the half that it starts in is still empty")
+    func emptySegment() throws {
         let fileSystem = MemoryFileSystem(capacity: 1 << 20)
         let log = try LogImage.make(fileSystem)
         log.switchHalf()
@@ -245,7 +247,7 @@ private struct LogImage {
         #expect(throws: StorageError.logCorrupt(path: LogImage.path, offset: 4480)) { try image.replay() }
     }
 
-    @Test("a batch fits exactly, or there is no room") func room() throws {
+    @Test("a batch that fills the half exactly fits, and one that is longer does not") func room() throws {
         let fileSystem = MemoryFileSystem(capacity: 1 << 20)
         let log = try LogImage.make(fileSystem)
         #expect(log.maxPayloadBytes == 4032)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// The used half of a log, and its fill.
+/// Which half of a log is in use, and how full it is.
 @Suite struct LogUseTests {
     private func makeLog(_ name: String = "log", halfBytes: Int = 4096) throws -> LogFile {
         try LogFile.create(
@@ -45,7 +45,7 @@ import Testing
         let seal = isSealed ? Seal.size : 0
         #expect(use.fits(4096 - 64) && !use.fits(4096 - 63))
         #expect(use.hasRoom(for: 4096 - 64 - seal) && !use.hasRoom(for: 4096 - 63 - seal))
-        // Each takes 1 024 bytes.
+        // Each of these records takes 1 024 bytes of the half.
         let half = [use.note(960 - seal), use.note(960 - seal), use.note(960 - 63 - seal)]
         #expect(half == [false, true, true])
         #expect(use.hasRoom(for: 960 - seal) && !use.hasRoom(for: 961 - seal))

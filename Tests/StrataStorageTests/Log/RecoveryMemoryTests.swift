@@ -28,7 +28,7 @@ import Testing
             for _ in 0..<30 {
                 let key = Int64(random.below(20_000))
                 try transaction.set(0, RowKey(key), column: 0, to: .integer(number))
-                // A value of another length rewrites the pages of neighbouring rows.
+                // A value of another length makes the replay rewrite pages that hold neighbouring rows, too.
                 try [UInt8](repeating: 7, count: 300).withUnsafeBytes {
                     try transaction.set(0, RowKey(key), column: 1, to: .bytes($0))
                 }
@@ -79,7 +79,7 @@ import Testing
             try small.append(payload: $0, firstLSN: 1, lastLSN: 1, durableTo: 0)
         }
         small.close()
-        // The header of a log with halves of 512 MiB over it.
+        // The header of a log with halves of 512 MiB replaces that of the small log.
         var header = [UInt64](repeating: 0, count: Format.slotSize / 8)
         header.withUnsafeMutableBytes { bytes in
             LogHeader(

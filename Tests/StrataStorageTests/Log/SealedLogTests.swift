@@ -3,8 +3,8 @@ import Testing
 
 @testable import StrataStorage
 
-/// Batch headers of an encrypted log are readable, but sealed with the payload. An attacker that changes one and its
-/// checksums cannot remove a commit unnoticed if another one follows it.
+/// Batch headers of an encrypted log are readable, and authenticated with the payload. An attacker who changes a header
+/// and its checksums cannot remove a commit unnoticed if another commit follows it.
 @Suite struct SealedLogTests {
     private struct LogBytes {
         var image: FileImages.Image
@@ -24,7 +24,7 @@ import Testing
             let header = header
             batches = try log.withUnsafeMutableBytes { bytes in
                 guard let base = bytes.baseAddress else { return [] }
-                // Two checkpoints, then commits in the first half.
+                // The store made two checkpoints, then commits that are in the first half.
                 let replay = try LogReplay(
                     base, header: header, path: "", fromHalf: 0, firstLSN: header.baseVersion.rawValue + 1)
                 return replay.batches.map { $0.payloadOffset - LogFormat.batchHeaderSize }
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test("a header's claims about other batches are sealed with its payload") func lowered() throws {
+    @Test("a header's claims about other batches are authenticated with its payload") func lowered() throws {
         for offset in [32, 40] {
             let sound = try Self.sealed()
             for batch in 1..<sound.batches.count {

@@ -81,7 +81,7 @@ import Testing
         observers.follow(version(2), after: version(1))
         #expect(observers.beginTelling(visible: 2)?.notice.schemaChanged == true)
         observers.endTelling()
-        // After a version that this process has not seen, its own change set is incomplete.
+        // This process has not seen the version before its own, so its own change set is incomplete.
         own.version = TransactionID(4)
         observers.handIn(own, 4)
         observers.follow(version(4), after: version(2))

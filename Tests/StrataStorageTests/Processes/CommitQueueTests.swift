@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    /// Simulates the log of a leader without failures.
+    /// Does what a leader does that writes and syncs all waiting records without a failure.
     @discardableResult
     static func lead(_ queue: inout CommitQueue, isSynced: Bool = true) -> SupersededVersions? {
         queue.endWriting(queue.beginWriting(), isDone: true, keeping: true)
@@ -85,7 +85,7 @@ import Testing
         #expect(queue.beginWriting()?.records == [1, 2])
     }
 
-    /// Reports in a wrong order, or about records that were never written.
+    /// A leader's reports that come in a wrong order, or about records that were never written, are ignored.
     @Test func aWrongReportMakesNothingDurable() {
         var queue = CommitQueue(Self.version(0))
         for number in UInt64(1)...3 { Self.append(&queue, number) }
@@ -180,7 +180,7 @@ private struct Walk {
     var random: SplitMix64
     var queue = CommitQueue(CommitQueueTests.version(0))
     var next: UInt64 = 1
-    /// The records written to the log, and the synced number of them.
+    /// The records written to the log, and how many of them are synced.
     var log: [UInt8] = []
     var syncedRecords = 0
     var writing: CommitQueue.Writing?

@@ -13,7 +13,7 @@ import Testing
 @Suite(.serialized, .enabled(if: StoreWorkerProcess.executable != nil && POSIXFileSystem().isShared))
 struct DyingProcessTests {
     private static let rows = 8
-    /// Timeouts of 1 s each, far more than a worker's task takes.
+    /// Seconds after which a worker that has not ended counts as hanging; far more than a worker's task takes.
     private static let patience = 20
 
     /// The role of the process that dies.
@@ -35,7 +35,7 @@ struct DyingProcessTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    /// One store, and the acknowledged work of a process.
+    /// One store, and the words that the dying process gets.
     private struct Field {
         let path: String
         let words: [String]
@@ -60,7 +60,8 @@ struct DyingProcessTests {
         /// Commits, and compacts if the work says so, on an existing store.
         func play(_ work: Work, _ durability: String) throws -> (acknowledged: [Int], uncertain: [Int]) {
             let setting = "durability=" + durability
-            // Left open by a dead process, unless its commits would be lost with it.
+            // The store is left by a process that is killed, unless its commits would be lost with it; then it is
+            // closed.
             let first = try worker(["increment", "1", "times=9", "stay", setting], "left")
             _ = try first.waitForLetterOrEnd("s", seconds: DyingProcessTests.patience)
             if work == .open && durability != "none" {
@@ -103,7 +104,7 @@ struct DyingProcessTests {
             return counts([(1, first)])
         }
 
-        /// The second process goes on, whether the first one dies or not.
+        /// The first process owns writing; the second one has to commit whether the first one dies or not.
         private func playOwner() throws -> ([Int], [Int]) {
             let first = try worker(["increment", "1", "times=30", "short", "stay"] + words, "first")
             let isUp = try first.waitForLetterOrEnd("r", seconds: DyingProcessTests.patience)
@@ -146,7 +147,8 @@ struct DyingProcessTests {
             return counts([(1, heir), (2, owner), (3, third)])
         }
 
-        /// Opens the store alone and compares.
+        /// Lets one more process commit, then opens the store alone and compares every row with the acknowledged
+        /// commits.
         func check(_ acknowledged: [Int], _ uncertain: [Int]) throws {
             let next = try worker(["once", "7"], "next")
             try next.waitForEnd(seconds: DyingProcessTests.patience)
@@ -214,7 +216,7 @@ struct DyingProcessTests {
         _ name: String, most: Int, _ play: (Field) throws -> (acknowledged: [Int], uncertain: [Int])
     ) throws -> Set<String> {
         let seed: UInt64 = getenv("SEED").flatMap { UInt64(String(cString: $0)) } ?? 1
-        // All of them are several thousand processes.
+        // Trying every point takes several thousand processes.
         let most = getenv("DEATHS").flatMap { Int(String(cString: $0)) } ?? most
         var random = SplitMix64(seed: seed)
         var places: [(point: String, pass: Int)] = []

@@ -4,7 +4,8 @@ import Testing
 
 @testable import StrataStorage
 
-/// Commits with a later wait, by the owner of writing and by a guest.
+/// Commits whose durability the caller waits for later (`commitWithoutWaiting`), by the owner of writing and by a
+/// guest.
 extension GuestTransactionTests {
     private func begin(_ store: Store, _ key: Int) throws -> WriteTransaction {
         let transaction = try store.beginWrite()
@@ -21,7 +22,7 @@ extension GuestTransactionTests {
         #expect(next == nil)
         #expect(try count(first) == 2)
         let empty = try second.beginWrite().commitWithoutWaiting()
-        // Writing has gone back meanwhile.
+        // The first store has taken its turn again before the second one waits.
         try begin(first, 2).commit()
         for pending in [single, grouped, empty] {
             #expect(pending.snapshot == nil)
@@ -38,7 +39,7 @@ extension GuestTransactionTests {
             let single = try begin(first, row).commitWithoutWaiting()
             let guest = try begin(second, row + 1)
             #expect(try guest.view.keys(0).count == row + 2)
-            // No other thread waits for a version that the second store has seen.
+            // No thread has waited yet for the first store's commit, on which the guest's transaction is based.
             if round % 4 == 0 { guest.rollback() } else { try guest.commit() }
             try single.wait()
             #expect(try count(second) == (round % 4 == 0 ? row + 1 : row + 2))
@@ -67,7 +68,7 @@ extension GuestTransactionTests {
     }
 
     @Test(
-        "a transaction on a dead owner's version is told of the death, and does not wait",
+        "a guest whose owner dies keeps the version that was visible, does not wait, and can write",
         .enabled(if: StoreWorkerProcess.executable != nil))
     func deadOwner() throws {
         let owner = try StoreWorkerProcess(
@@ -77,7 +78,7 @@ extension GuestTransactionTests {
         let transaction = try guest.beginWrite()
         #expect(transaction.waitUntilBaseIsVisible())
         owner.end(9)
-        // It stays as visible as before.
+        // The base was visible when the transaction began, and stays so.
         #expect(transaction.waitUntilBaseIsVisible())
         transaction.rollback()
         try guest.beginWrite().commit()

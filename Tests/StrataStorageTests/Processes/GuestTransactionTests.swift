@@ -10,8 +10,8 @@ import Testing
     import Glibc
 #endif
 
-/// Transactions that another store commits, as in another process: the store that wrote first owns writing, and the
-/// second one is its guest.
+/// Transactions of a guest, which the owner of writing commits. Two stores of one process stand for two processes: the
+/// store that wrote first owns writing, and the second one is its guest.
 @Suite(.serialized, .enabled(if: POSIXFileSystem().isShared))
 struct GuestTransactionTests {
     private let directory: TemporaryDirectory
@@ -215,7 +215,8 @@ struct GuestTransactionTests {
         transaction = try first.beginWrite()
         try transaction.deleteAll(0)
         try transaction.commit()
-        // A long value each: ownership goes back and forth, with checkpoints that truncate the file.
+        // Each round writes a long value, which needs ownership: it goes back and forth, with checkpoints that truncate
+        // the file.
         for round in 0..<6 {
             let store = round % 2 == 0 ? second : first
             transaction = try store.beginWrite()
@@ -240,7 +241,8 @@ struct GuestTransactionTests {
         owner.end(SIGKILL)
         try transaction.set(0, RowKey(2), column: 0, to: .integer(7))
         if commits { try transaction.commit() } else { transaction.rollback() }
-        // A store that accepts no grant takes ownership, and ends like a dead process.
+        // A store of another durability class accepts no grant. It takes ownership, and is released without a close,
+        // like a process that dies.
         do {
             let heir = try open { $0.durability = .periodic }
             try heir.beginWrite().rollback()
@@ -275,7 +277,7 @@ struct GuestTransactionTests {
             }
         }
         guest.end(SIGKILL)
-        // An owner that never checked would answer `busy`.
+        // If the owner never checked which processes live, this write would end with `busy`.
         #expect(throws: Never.self) { try owner.beginWrite().commit() }
         isOver.withLock { $0 = true }
         if CoverageMarks.areCounted { #expect(lent() > 0) }

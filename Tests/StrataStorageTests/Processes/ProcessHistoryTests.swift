@@ -20,7 +20,7 @@ struct ProcessHistoryTests {
     private static let rows = 8
     /// The number of deaths in a row, each in the recovery from the one before.
     private static let deepest = 3
-    /// Timeouts of 1 s each, far more than a worker's task takes.
+    /// Seconds after which a worker that has not ended counts as hanging; far more than a worker's task takes.
     private static let patience = 60
 
     private static func number(_ name: String) -> UInt64? { getenv(name).flatMap { UInt64(String(cString: $0)) } }
@@ -142,7 +142,7 @@ struct ProcessHistoryTests {
         }
         outcome.chains[0] += outcome.deaths
         for depth in 1..<Self.deepest where outcome.deaths > 0 && random.below(3) > 0 {
-            // One process, or two at once that both try to recover.
+            // One process recovers, or two try to at once.
             var heirs: [StoreWorkerProcess] = []
             for row in 0...Int(random.below(2)) {
                 let words = ["once", "\(5 + row)", Self.death(atMost: 6, &random)] + common
@@ -169,7 +169,8 @@ struct ProcessHistoryTests {
     private func end(_ worker: StoreWorkerProcess, _ words: [String], _ outcome: inout Outcome) throws {
         try worker.waitForEnd(seconds: Self.patience)
         if worker.status == -SIGKILL || worker.status == 0 { return }
-        // Under `none` a dying owner loses versions that others have seen or built upon.
+        // Under `none` a dying owner takes versions with it that other processes have seen or built upon: they may end
+        // with these errors.
         let isTaken =
             words.contains("durability=none")
             && ["commitOutcomeUnknown", "poisoned"].contains { worker.errors.contains($0) }
@@ -186,7 +187,7 @@ struct ProcessHistoryTests {
         options.logHalfBytes = 16 << 10
         var seen: [Int]?
         let files = POSIXFileSystem()
-        // Every process may have died before it made the file.
+        // There is no file if every process died before it made one.
         if try files.status(path) != nil {
             options.readOnly = true
             let reader = try Store.open(path: path, options: options)
@@ -208,7 +209,7 @@ struct ProcessHistoryTests {
     }
 
     private func values(_ view: ReadView) throws -> [Int] {
-        // Or the rows.
+        // There are no rows if every process died before it made them.
         if view.schema.tables.isEmpty { return [Int](repeating: 0, count: Self.rows) }
         return try (0..<Self.rows).map { row in
             let place = try #require(try view.locate(0, RowKey(Int64(row))))

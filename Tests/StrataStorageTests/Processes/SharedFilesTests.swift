@@ -135,7 +135,7 @@ struct SharedFilesTests {
         #expect(try POSIXFileSystem().status(path + ".lock") != nil)
         #expect(try Store.removeFiles(path: path))
         for ending in ["", ".log", ".lock"] { #expect(try POSIXFileSystem().status(path + ending) == nil) }
-        // Racing with openers, either side wins completely.
+        // A deletion that races with an open either removes all files or none.
         for round in 0..<20 {
             let opener = try StoreWorkerProcess(path, ["once", "1"], name: "opener\(round)")
             var isRemoved = false

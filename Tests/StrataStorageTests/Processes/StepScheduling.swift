@@ -1,7 +1,8 @@
 import StrataFiles
 import Synchronization
 
-/// The platform's threads, except that a test runs the work of one name itself.
+/// The platform's threads, except that background work with one label is queued, and runs when the test calls
+/// ``runStep()``.
 final class StepScheduling: Scheduling {
     private let label: String
     private let waiting = Mutex<[@Sendable () -> Void]>([])

@@ -8,8 +8,8 @@ import Testing
     import Glibc
 #endif
 
-/// A process stopped by Ctrl-Z, a debugger or its container once blocked all other writers silently. They now get a
-/// typed error, or take its turn back.
+/// A process stopped by Ctrl-Z, a debugger or its container once blocked all other writers silently. Now other writers
+/// get a typed error if the stopped process is the owner of writing; if it is a guest, the owner takes its turn back.
 @Suite(.serialized, .enabled(if: StoreWorkerProcess.executable != nil && POSIXFileSystem().isShared))
 struct StoppedProcessTests {
     private let directory: TemporaryDirectory
@@ -95,7 +95,7 @@ struct StoppedProcessTests {
         let guest = try worker("hold", "3", "short", name: "guest")
         try guest.waitFor("h")
         try guest.pause()
-        // Enough commits to reuse the pages of its version, were it not pinned.
+        // Enough commits to reuse the pages of the guest's version, if that were not pinned.
         for _ in 0..<200 { try increment(store, 4) }
         let other = try worker("increment", "5", "times=3", "short", name: "other")
         #expect(other.wait() == 0, "\(other.errors)")
@@ -138,7 +138,8 @@ struct StoppedProcessTests {
         }
         owner.signal(SIGCONT)
         #expect(end(owner) == 0, "\(owner.errors)")
-        // The record was handed in before, so the owner committed it when it continued; the next write builds on it.
+        // The guest had handed in its record before the owner was stopped, so the owner committed it when it continued;
+        // the next write builds on it.
         try increment(store, 3)
         #expect(try values(store.snapshot().view)[0...3] == [7, 5, 1, 1])
         try store.checkInvariants()
@@ -164,7 +165,7 @@ struct StoppedProcessTests {
         }
         #expect(try values(store.snapshot().view)[0] == acknowledged)
         let size = try #require(try POSIXFileSystem().status(path)).size
-        // 16 steps of growth of at least 64 pages would be 4 MiB more than what is there before.
+        // If each of the 16 recoveries had grown the file by a step of at least 64 pages, it would be 4 MiB longer.
         #expect(size <= 2 << 20, "\(size) bytes")
         try store.checkInvariants()
         try store.close()

@@ -260,7 +260,7 @@ struct LockFileTests {
         let holder = try holder()
         unlink(lock)
         #expect(throws: StorageError.lockFile(path: lock)) { try Store.open(path: path) }
-        // The holder does not need it.
+        // The holder commits without the lock file's name.
         try finish(holder)
     }
 
@@ -278,7 +278,7 @@ struct LockFileTests {
         snapshot = nil
         close(open(path + ".stop", O_CREAT | O_WRONLY, 0o644))
         let status = holder.wait()
-        // If its commit hits the damage, it reports it.
+        // The holder's commit meets the truncated lock file and reports it.
         #expect(status == 1 && holder.errors.contains("lockFile"), "\(status) \(holder.errors)")
         #expect(holder.count("a") == 0)
         do { try store.close() } catch {}

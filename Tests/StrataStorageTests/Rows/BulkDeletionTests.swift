@@ -69,7 +69,7 @@ import Testing
         try store.close()
     }
 
-    /// Replays the files of a process that dies now, and continues on them.
+    /// Replays the files of a process that dies now, and compares the recovered rows with the model.
     private static func crash(
         _ store: inout Store, _ disk: FileImages.Disk, _ options: StoreOptions, _ model: StoreModel, _ comment: Comment
     ) throws {
@@ -115,7 +115,7 @@ import Testing
             try transaction.delete(0, RowKey(person * 2 + 2))
             history.model.tables[0][person * 2 + 2] = nil
         }
-        // Only within the last group; the others are divided by segments.
+        // Rows are inserted only into the last row group.
         for person in Int64(people - 50)..<Int64(people - 30) {
             try insert(0, person * 2 + 1, [.null, .null, .double(0), .integer(6), .links([9, 9, 12])])
         }
@@ -175,7 +175,7 @@ import Testing
         let after = try store.beginWrite()
         #expect(after.nextKey(0) == nextKeys.0)
         #expect(after.nextKey(1) == nextKeys.1)
-        // Empty tables are not recorded.
+        // Clearing an empty table records nothing.
         try after.deleteAll([0, 1])
         let isEmpty = after.workspace.recorder.isEmpty
         #expect(isEmpty)
@@ -204,7 +204,7 @@ import Testing
         let unlinked = try #require(notice.changes.first { $0.table == TableID(1) })
         let expected = history.model.tables[0].filter { $0.value[3] != .null || $0.value[4] != .links([]) }.keys
         #expect(unlinked.isComplete && Set(unlinked.modified.map(\.key)) == Set(expected))
-        // The difference of the versions.
+        // The difference of the two versions has to name the same rows as the notice.
         let compared = try store.snapshot().view.changes(of: TableID(1), since: before.view)
         #expect(Set(compared.modified.map(\.key)) == Set(expected) && compared.deleted.isEmpty)
         withExtendedLifetime(token) {}
@@ -237,7 +237,7 @@ import Testing
 }
 
 extension StoreHistory {
-    /// Takes rows out of the model that were deleted past it.
+    /// Removes rows from the model, and links to them, that were deleted only in the store.
     fileprivate mutating func forget(_ table: Int, _ gone: Set<Int64>) {
         for key in gone { model.tables[table][key] = nil }
         unlink(table, gone)

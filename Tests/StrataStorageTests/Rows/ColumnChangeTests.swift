@@ -124,7 +124,7 @@ import Testing
             let before = rows
             let transaction = try store.beginWrite()
             let changed = Self.columns.indices.filter { _ in random.below(3) == 0 }
-            // Few or some other operations in between: reads, inserts, deletes, and repeated sets.
+            // Other operations come in between, rarely or sometimes: reads, inserts, deletes, and repeated sets.
             let rarely: UInt64 = round % 3 == 0 ? 40 : 1_500
             for key in rows.keys.sorted() where random.below(50) != 0 {
                 for column in changed {
@@ -194,7 +194,8 @@ import Testing
         }
         let after = try Self.nodes(store)
         #expect(before.count > 100)
-        // The column now takes two pages of a group; a node that it shared and the group's own node are rewritten.
+        // The column now takes two pages of each row group; a node that it shared and the row group's own node are
+        // rewritten, too.
         let groups = (40_000 + StoreLimits().wideRows - 1) / StoreLimits().wideRows
         #expect(after.subtracting(before).count <= groups * 4)
         #expect(before.subtracting(after).isSubset(of: changing))
@@ -258,7 +259,7 @@ import Testing
         }
         let written = transaction.nodes.placed.reduce(0) { $0 + Int($1.pages) } * Format.pageSize
         try transaction.commit()
-        // The budget, a group of both columns, and the path to it.
+        // The memory budget, both columns of one row group, and the path to it.
         #expect(most <= limits.memoryBudget + 100 * Format.pageSize)
         #expect(written > 10 * limits.memoryBudget)
         #expect(try Self.all(try store.snapshot().view, Self.columns) == rows)

@@ -36,7 +36,7 @@ struct FilterHistory {
             tables: [TableDefinition(id: TableID(1), name: "Row", columns: Array(all.prefix(columns)))])
     }
 
-    /// - Parameter tiny: groups of some rows instead of thousands.
+    /// - Parameter tiny: row groups of some rows instead of thousands.
     init(seed: UInt64, tiny: Bool) throws {
         random = SplitMix64(seed: seed)
         codeLength = [0, 1, 3, 5, 8, 13, 16, 21][Int(random.below(8))]
@@ -78,7 +78,7 @@ struct FilterHistory {
         rows[key] = values
     }
 
-    /// One more transaction.
+    /// Makes random changes in one transaction.
     mutating func change(_ steps: Int) throws {
         try write { (history, transaction) in try history.change(steps, transaction) }
     }
@@ -126,7 +126,7 @@ struct FilterHistory {
         }
     }
 
-    /// Few letters, so that values coincide.
+    /// Bytes of few different letters, so that values coincide.
     private mutating func bytes(_ count: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: 97, count: count)
         for _ in 0..<min(count, 2) { bytes[Int(random.below(UInt64(count)))] = 97 + UInt8(random.below(4)) }

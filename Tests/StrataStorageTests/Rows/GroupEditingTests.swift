@@ -239,7 +239,7 @@ private struct EditedTable {
         }
         #expect(most > 0)
         try table.check()
-        // At one place, until the group exceeds its limit.
+        // Rows are inserted at one place until the row group exceeds its limit.
         try table.commit { table, transaction in
             for key in 8001..<8400 { try table.insert(transaction, Int64(key), table.row()) }
         }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// Compares the loops over packed values with plain loops, on buffers that end with the last value.
+/// Compares the C loops over packed values with plain loops in Swift, on buffers that end with the last value.
 @Suite struct KernelTests {
     private static func bit(_ bits: [UInt64], _ at: Int) -> Bool { bits[at >> 6] >> UInt64(at & 63) & 1 != 0 }
 
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test("sums and extremes count the selected values alone", arguments: [1, 2, 4, 8], UInt64(1)...6)
+    @Test("sums and extremes include exactly the selected values", arguments: [1, 2, 4, 8], UInt64(1)...6)
     func aggregates(width: Int, seed: UInt64) {
         var random = SplitMix64(seed: seed)
         for _ in 0..<40 {

@@ -95,7 +95,7 @@ import Testing
                 if model.removeValue(forKey: key) != nil { try transaction.delete(0, RowKey(key)) }
             },
         ]
-        // Each kind of change alone in some groups, combined in others.
+        // Some row groups have one kind of change, others several.
         for (number, step) in steps.enumerated() {
             transaction = try store.beginWrite()
             for _ in 0..<150 { try step(Int64(random.below(3000)) * 2 + Int64(number) * 4000, transaction) }

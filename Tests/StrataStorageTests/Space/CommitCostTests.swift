@@ -24,7 +24,7 @@ import Testing
         try transaction.commit()
     }
 
-    /// Per commit of one updated row.
+    /// Writes, runs of writes and syncs per commit of one updated row.
     private static func cost(_ fileSystem: CountingFileSystem, _ store: Store, rows: Int64) throws -> [Double] {
         var random = SplitMix64(seed: 5)
         let commits = 60
@@ -68,7 +68,7 @@ import Testing
             costs.append(try Self.cost(fileSystem, store, rows: rows))
         }
         print("per commit, pwrites, runs, syncs with few and many rows: \(costs)")
-        // Fresh parts of a file are written in pieces of 16 KiB, so runs are compared.
+        // New parts of a file are written in pieces of 16 KiB, so runs of adjoining writes are compared and not writes.
         for (few, many) in zip(costs[0], costs[1]).dropFirst() { #expect(many <= few * 1.2) }
         #expect(costs[1][0] < 4 && costs[1][2] <= 1.1)
     }

@@ -51,7 +51,7 @@ import Testing
             pages = next
             count += 1
         }
-        // 4 GiB: steps of a fixed size would be 4096.
+        // Growing to 4 GiB by steps of 1 MiB would take 4 096 steps.
         #expect(count < 150, "\(count) steps")
     }
 
@@ -86,7 +86,7 @@ import Testing
         try transaction.commit()
         let sizes = files.sizes.withLock { $0 }
         #expect(sizes == sizes.sorted() && (sizes.last ?? 0) > 60_000_000)
-        // Up to 16 MiB by 1 MiB each, then by more.
+        // Steps are 1 MiB up to a size of 16 MiB (sixteen steps or so), and larger after that.
         #expect(sizes.count < 40, "\(sizes.count) steps")
         let live = try store.space().liveBytes
         try store.close()

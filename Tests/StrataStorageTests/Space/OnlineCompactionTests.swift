@@ -102,7 +102,7 @@ import Testing
                     try cells.withUnsafeBufferPointer { try transaction.insert(0, key: RowKey(key), $0) }
                 }
             }
-            // Patched and rewritten values have their descriptors at other places.
+            // Patching and rewriting a value moves its descriptor to another place of the row group.
             for key in keys where key % 3 == 0 {
                 try value(key + 1000).withUnsafeBytes { try transaction.set(0, RowKey(key), column: 0, to: .bytes($0)) }
             }

@@ -29,7 +29,7 @@ import Testing
         var owned: [Extent] = []
         var pages = Set<Int>()
         for round in 0..<3000 {
-            // Sometimes more than a region.
+            // At times more pages than a region has.
             let largest = [1, 1, 1, 2, 5, 40, 700][Int(random.below(7))]
             let count = largest + Int(random.below(random.below(200) == 0 ? 40_000 : 300))
             if random.below(2) == 0 || owned.isEmpty {
@@ -95,7 +95,7 @@ import Testing
         #expect(doubling.capacity(for: 513, current: 512) == 768)
         #expect(GrowthPolicy.fixed(1 << 20).capacity(for: 3, current: 2) == 258)
         #expect(GrowthPolicy.percent(50).capacity(for: 101, current: 100) == 150)
-        // Never less than needed, whatever the policy.
+        // A file never grows to less than is needed, whatever the policy.
         #expect(GrowthPolicy.fixed(-5).capacity(for: 7, current: 2) == 7)
         #expect(GrowthPolicy.percent(0).capacity(for: 1000, current: 2) == 1000)
     }

@@ -64,7 +64,7 @@ import Testing
                 try insert(transaction, key, row)
                 rows[key] = row
             }
-            // Memory holds the changes since the last spill, and a group or a path more.
+            // Memory holds the changes since the last spill, and at most the nodes of one operation more.
             let limit = transaction.nodes.limits.memoryBudget + 128 * Format.pageSize
             #expect(transaction.nodes.arena.byteCount <= limit, "after \(number) operations")
             if number % 4000 == 0 { try compare(transaction.view, rows) }

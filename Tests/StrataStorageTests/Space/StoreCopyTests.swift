@@ -3,7 +3,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// Copies by columns: the same rows, keys, creation versions and entries, in full nodes.
+/// Copies by columns have the same rows, keys, creation versions and entries as their source, in full nodes.
 @Suite struct StoreCopyTests {
     private static func options(_ limits: StoreLimits) -> StoreOptions {
         var options = StoreOptions()
@@ -14,7 +14,7 @@ import Testing
         return options
     }
 
-    /// Tiny ones, ones with groups of some dozen rows, and those of a program.
+    /// Tiny limits, limits with row groups of some dozen rows, and the default limits.
     private static let limits: [StoreLimits] = {
         var middle = StoreLimits()
         middle.wideRows = 90
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "a copy has what arrays have, and is made by columns",
+        "a copy has the contents of the model's arrays, and is made by columns",
         arguments: 0..<3, TestSettings.seeds(1, of: 6))
     func history(limits: Int, seed: UInt64) throws {
         let options = Self.options(Self.limits[limits])
@@ -102,7 +102,8 @@ import Testing
             ])
     }
 
-    /// Value and text of a row. Values come in no order; some texts are long under tiny limits.
+    /// The integer and the text of a row. Integers are in another order than keys; some texts get nodes of their own
+    /// under tiny limits.
     private static func value(_ key: Int64) -> Int64 { key &* 7919 % 10_007 }
     private static func text(_ key: Int64) -> [UInt8]? {
         if key % 11 == 0 { return nil }
@@ -146,7 +147,7 @@ import Testing
         return (leaves, entries)
     }
 
-    /// Rows that stay of some, with full groups and emptied ones in between.
+    /// Which rows are kept when the others are deleted: some choices leave full row groups between emptied ones.
     private static let remains: [(name: String, stays: @Sendable (Int64) -> Bool)] = [
         ("all", { _ in true }), ("every second", { $0 % 2 == 0 }), ("runs", { $0 / 130 % 2 == 0 }),
         ("few gone", { $0 % 40 != 3 }), ("one run gone", { !(300..<340).contains($0) }), ("few", { $0 % 300 == 0 }),
@@ -177,7 +178,8 @@ import Testing
             groups += 1
             return true
         }
-        // Groups end early before rows whose texts have nodes of their own.
+        // A row group ends early if one of its rows has a text with a node of its own, because such rows are not
+        // buffered.
         #expect(groups <= 2 + keys.count / (options.limits.wideRows / 3), comment)
         try copy.close()
         try store.close()
@@ -226,7 +228,7 @@ import Testing
             return true
         }
         #expect(values == (1...3000).map { Self.value($0) }.sorted())
-        // The budget, and the nodes of each level that no branch leads to yet.
+        // The memory budget, and on each level the nodes that no branch refers to yet.
         #expect(leaves > 600 && most < 12 + 10 * (options.limits.children + 1), "\(most) of \(leaves)")
         transaction.rollback()
         try target.close()
@@ -254,8 +256,9 @@ import Testing
         try store.close()
     }
 
-    /// Keys 1, 3, 2, 4 look like four consecutive ones from their ends, and a group of such does not store its keys.
-    /// Without an index nothing else tells that a row got another key.
+    /// By its first and last key, a row group with the keys 1, 3, 2, 4 looks as if it had four consecutive keys, which
+    /// a row group does not store: rows 2 and 3 would exchange their keys. Without an index no other rule would show
+    /// that.
     @Test("keys in disorder keep their rows") func disorder() throws {
         let options = Self.options(Self.limits[1])
         let store = try Self.makeNumbers(options, [], .none)

@@ -241,7 +241,7 @@ private enum Owned: Equatable {
         Owned.delete(7, 0).record(&recorder)
         Owned.collection(2, 10, 301, 2).record(&recorder)
         Owned.collection(2, 10, 301, 1, [5, 300]).record(&recorder)
-        // Operations on one element can be extended, those on several cannot.
+        // The flag of an operation on one element, which the next operation may extend; one on several has no flag.
         let each: UInt8 = 0x80
         let expected: [UInt8] = [
             8, 2, 20, 0xAC, 0x02, 1, 0, 9, 5, 3, 0, 0, each, 17, 2, 17, 2, 17, 2, 10, 4, 3, 0, 0, each,
@@ -318,7 +318,8 @@ private enum Owned: Equatable {
     @Test("an overlong number, a row without columns and an unknown code are corrupt") func malformed() {
         let cases: [[UInt8]] = [
             [5] + [UInt8](repeating: 0x80, count: 10) + [1], [5, 255, 255, 255, 255, 31], [2, 0], [8], [0],
-            // Elements of no collection, with three cells each, without places, too deep, and more than exist.
+            // Operations on elements before any collection is named; a collection with three cells an element; one
+            // whose places are missing; one that is nested too deep; and operations with more elements than follow.
             [9, 0, 0, 0, 0, 0], [8, 1, 0, 1, 3, 0], [8, 1, 0, 1, 1, 1],
             [8, 1, 0, 1, 1, 101] + [UInt8](repeating: 0, count: 101), [8, 1, 0, 1, 1, 0, 9, 0, 2, 0, 0, 0, 0],
             [8, 1, 0, 1, 1, 0, 4, 1, 0, 10, 0, 1, 0, 0, 0],

@@ -45,7 +45,7 @@ import Testing
     func crafted(next: UInt16) throws {
         for nextTable in [0, 1, 2, .max - 3, .max - 2, .max - 1] as [UInt32] {
             var bytes = try SchemaCoding.encode(Self.schema(next: 3))
-            // After the versions of the layout and of the application.
+            // The next ids follow the versions of the layout (1 byte) and of the application (8 bytes).
             withUnsafeBytes(of: nextTable.littleEndian) { bytes.replaceSubrange(9..<13, with: $0) }
             withUnsafeBytes(of: next.littleEndian) { bytes.replaceSubrange(13..<15, with: $0) }
             var schema = try bytes.withUnsafeBytes { (bytes) throws(StorageError) in try SchemaCoding.decode(bytes) }
@@ -58,7 +58,7 @@ import Testing
                     schema.tables[table].columns.append(ColumnDefinition(id: id, name: "c", type: .integer))
                 }
             }
-            // Checks ids, and can be read again.
+            // Encoding checks that ids are unique, and the schema can be read again.
             let again = try SchemaCoding.encode(schema)
             let read = try again.withUnsafeBytes { (bytes) throws(StorageError) in try SchemaCoding.decode(bytes) }
             #expect(read.tables == schema.tables)

@@ -46,7 +46,7 @@ struct PlaceAgreement {
 
     /// - Parameters:
     ///   - links: how often each row links to the target.
-    ///   - others: rows that may not.
+    ///   - others: further rows, each of which may link to the target or not.
     func checkLinks(to target: Int64, _ links: [Int64: Int], others: some Sequence<Int64>) throws {
         let origins = links.keys.sorted().flatMap { Array(repeating: $0, count: links[$0] ?? 0) }
         let reader = try BacklinkReader(to: RowKey(target), of: table, column, in: view)

@@ -93,7 +93,7 @@ import Testing
             case 0: transaction.rollback()
             case 1: try transaction.commit()
             case 2:
-                // An operation that threw after its first change: only a rollback is possible.
+                // As if an operation had thrown after its first change: only a rollback is possible.
                 transaction.isFailed = true
                 #expect(throws: StorageError.misuse(.transactionFailed)) { try transaction.commit() }
             default: break
@@ -132,7 +132,7 @@ import Testing
         #expect(Self.isRefused { () throws(StorageError) in _ = try guest.snapshot() })
         let seen = try transaction.resultPin.newestSnapshot()
         #expect(seen.version == version)
-        // The owner has pins of its own.
+        // The owner's process slot has pins of its own, so the owner can still pin a version.
         _ = try owner.snapshot()
         let refused = try guest.beginWrite()
         #expect(Self.isRefused { () throws(StorageError) in try refused.resultPin.reserve() })

@@ -3,11 +3,12 @@ import Testing
 
 @testable import StrataStorage
 
-/// Version numbers in a file are below 2^62 at every place, so that incrementing them never overflows.
+/// Version numbers are refused at every place of a file if they are 2^62 or more, so that incrementing them never
+/// overflows.
 @Suite struct VersionLimitTests {
     private static let limits: [UInt64] = [1 << 62, 1 << 63, .max - 1, .max]
 
-    @Test("a header slot's sequence, checkpoint, births and what it says of the log") func slots() {
+    @Test("a header slot's sequence, checkpoint, births and last synced LSN are bounded") func slots() {
         func decode(_ change: (inout HeaderSlot) -> Void) -> HeaderSlot.Decoded {
             var slot = HeaderSlotTests.sample()
             change(&slot)
@@ -31,7 +32,7 @@ import Testing
             } == .damaged)
     }
 
-    @Test("the birth in a reference, of each kind of node") func births() throws {
+    @Test("the birth in a reference to each kind of node is bounded") func births() throws {
         let sound = CraftedFile(try FileImages.clean(seed: 2, steps: 150).data)
         var kinds: Set<UInt8> = []
         for (node, found) in sound.nodes.enumerated() where kinds.insert(found.reference.kindCode).inserted {
@@ -55,7 +56,7 @@ import Testing
         try store.checkInvariants()
     }
 
-    @Test("the reader itself, whatever refers to the node") func reader() throws {
+    @Test("the page reader refuses a larger birth, wherever the reference comes from") func reader() throws {
         let file = CraftedFile(try FileImages.clean(seed: 2, steps: 150).data)
         let value = try #require(file.nodes.first { $0.reference.is(.value) }).reference
         let disk = FileImages.Disk()
@@ -79,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("the log's base, and the LSNs of its groups") func logs() {
+    @Test("the log's base and the LSNs of its batches are bounded") func logs() {
         let epoch = LogEpoch(storeID: RandomID(1, 2), salt: RandomID(3, 4))
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 512, alignment: 16)
         defer { bytes.deallocate() }
@@ -104,7 +105,7 @@ import Testing
         }
     }
 
-    @Test("what one owner of writing leaves to the next") func processes() {
+    @Test("versions in the block that one owner of writing leaves to the next are bounded") func processes() {
         let extent = Extent(page: 5, pages: 1, birth: 3, freed: 4)
         #expect(HandOver(HandOver(sequence: 9, held: [extent]).encode())?.held == [extent])
         for limit in Self.limits {
@@ -116,7 +117,8 @@ import Testing
         }
     }
 
-    @Test("what processes publish, and lend", .enabled(if: POSIXFileSystem().isShared)) func published() throws {
+    @Test("versions that a process publishes are bounded", .enabled(if: POSIXFileSystem().isShared))
+    func published() throws {
         let directory = try TemporaryDirectory()
         var options = StoreOptions()
         options.mapReserve = 1 << 28

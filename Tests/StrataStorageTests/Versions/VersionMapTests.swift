@@ -53,7 +53,7 @@ import Testing
             arena.drop(made[3].arenaIndex)
             #expect(try isZero(arena.make(.group, pages: 3)), "round \(round)")
             #expect(try isZero(arena.make(.group, pages: 20)), "round \(round)")
-            // First fewer are kept than were used, then more.
+            // The reset keeps fewer pages than were used in one round, and more in the next.
             arena.reset(keep: round.isMultiple(of: 2) ? 5 * Format.pageSize : 8 << 20)
         }
     }

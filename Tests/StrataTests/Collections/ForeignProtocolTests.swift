@@ -15,7 +15,7 @@ private protocol NotificationEmitter {
     func toAnyCollection() -> AnyRealmCollection<ElementType>
 }
 
-/// The same in an older form, without key paths.
+/// As in an older library of this kind: `observe` has no key paths.
 private protocol QueueEmitter {
     func observe(
         on queue: DispatchQueue?, _ block: @escaping (RealmCollectionChange<Self>) -> Void

@@ -8,7 +8,7 @@ import Testing
         "seed \(seed): swift test --filter LargeCollectionTests"
     }
 
-    /// Three by default; `OBJECT_HISTORIES=1000` is a million operations.
+    /// Three seeds by default; `OBJECT_HISTORIES=1000` makes a million operations.
     private static let seeds = Array(
         1...max(1, ProcessInfo.processInfo.environment["OBJECT_HISTORIES"].flatMap { UInt64($0) } ?? 3))
 
@@ -103,7 +103,7 @@ import Testing
             committed = shelf.numbers.makeIterator()
             #expect(committed?.next() == 0)
         }
-        // A walk that began in a write, and one that began before it.
+        // `committed` began in the write above, `outside` after its commit; the next write changes neither walk.
         var rest = [0]
         var outside = shelf.numbers.makeIterator()
         try realm.write { shelf.numbers.removeSubrange(10..<20) }

@@ -106,7 +106,8 @@ import Testing
             #expect(Array(box.numbers) == [1, 2, 3])
         }
         #expect(reports.current.count == changes.count)
-        // Outside a write nothing can be lost.
+        // Removing from an empty list, and reading an index out of range, lose no data: the handler is called, and no
+        // write fails.
         try realm.write {
             box.words.removeLast()
             box.words.removeFirst()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Strata
 
-/// Files from before collections could be trees: each is a value in its owner's row, however long.
+/// Files from before collections could be trees: each collection is a value in its owner's row, however long it is.
 @Suite struct OlderCollectionTests {
     final class Attic: Object {
         @Persisted var numbers: List<Int>

@@ -9,8 +9,8 @@ import Testing
     import Darwin
 #endif
 
-/// Large collections that two processes change concurrently; one of them repeatedly dies in the middle of a write. With
-/// full durability, since without a log a dead process's visible commits would be lost.
+/// Large collections that two processes change concurrently; one of them repeatedly dies in the middle of a write. The
+/// file has full durability, since without a log a dead process's visible commits would be lost.
 @Suite struct SharedCollectionTests {
     /// The contents of the shelf, as the last committing process recorded them.
     final class Ledger: Object {
@@ -81,7 +81,8 @@ import Testing
             history.model = model
         }
 
-        /// Waits for the first commit of the other process.
+        /// Waits up to a minute for a commit of the other process, unless this one has already seen one.
+        /// - Returns: whether the other process has committed.
         func meetsTheOther() -> Bool {
             let known = ledger.commits
             for _ in 0..<6000 where foreign == 0 && ledger.commits == known {
@@ -128,7 +129,7 @@ import Testing
                     // other process runs.
                     usleep(200_000)
                 }
-                // The last commit of the other process.
+                // This transaction sees the last commit of the other process.
                 try writer.transaction("here, the last transaction, seed \(seed)")
                 try writer.realm.store.checkInvariants()
                 foreign.with { $0 = writer.foreign }

@@ -43,11 +43,11 @@ final class CreatedObject: Object {
 /// A value as a program gives it, and what the property holds afterwards.
 struct GivenValue {
     let value: Any
-    /// The same in JSON; nil for what JSON cannot say.
+    /// The value in JSON; nil for a value or type that JSON cannot express.
     let json: String?
-    /// Nil for a value that the property does not hold.
+    /// The property's value afterwards, as text; nil if the property refuses the given value.
     let shown: String?
-    /// Leaves that are created for it.
+    /// The number of ``CreatedLeaf`` objects that are created for it.
     var leaves = 0
 
     init(_ value: Any, _ json: String?, _ shown: String?, leaves: Int = 0) {

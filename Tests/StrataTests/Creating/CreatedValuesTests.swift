@@ -3,7 +3,7 @@ import Testing
 
 @testable import Strata
 
-/// Objects from dictionaries, arrays and JSON, beside a model of what each property holds then.
+/// Objects created from dictionaries and JSON, compared with a model of each property's value.
 @Suite struct CreatedValuesTests {
     private struct Model {
         var objects: [Int: [String: String]] = [:]
@@ -35,7 +35,7 @@ import Testing
             policy: dice.pick([.error, .error, .modified, .all]), isJSON: isJSON)
     }
 
-    /// Applies a step as the documentation says it.
+    /// Applies a step to the model, by the documented rules of `create`.
     /// - Returns: the code of the error that the write has to throw.
     private static func apply(_ step: Step, to model: inout Model) -> Realm.Error.Code? {
         let known = model.objects[step.id]
@@ -82,7 +82,7 @@ import Testing
         #expect(realm.dynamicObjects("CreatedChild").count == children, "\(place): a child without a parent")
     }
 
-    @Test("values given by dictionaries and by JSON are those of the properties", arguments: [1, 2, 3, 4] as [UInt64])
+    @Test("created objects have the values of a dictionary or of JSON", arguments: [1, 2, 3, 4] as [UInt64])
     func random(seed: UInt64) throws {
         let realm = try makeRealm([CreatedObject.self, CreatedLeaf.self, CreatedChild.self])
         var dice = Dice(state: seed)
@@ -108,7 +108,7 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    @Test("an object is filled before it is added: it is not looked for, before or after")
+    @Test("create fills an object before it adds it, and locates no row for either step")
     func addedOnce() throws {
         let realm = try makeRealm([CreatedObject.self, CreatedLeaf.self, CreatedChild.self])
         try realm.write {
@@ -126,7 +126,7 @@ import Testing
         #expect(realm.objects(CreatedObject.self).map(\.id) == [5, 6, 7, 8])
     }
 
-    @Test("a key that is there is found without a look for it")
+    @Test("an existing key is a duplicate, or the object to update")
     func duplicates() throws {
         let realm = try makeRealm([CreatedObject.self, CreatedLeaf.self, CreatedChild.self])
         try realm.write { for id in [3, 9, 4] { realm.create(CreatedObject.self, value: ["id": id]) } }
@@ -145,7 +145,7 @@ import Testing
             }
         }
         #expect(realm.objects(CreatedObject.self).map(\.id) == [3, 4, 9])
-        // The lowest keys, the highest one, and the one that is none.
+        // The two highest keys and a negative one are valid; Int.min is none.
         try realm.write {
             for id in [Int.max, -4, Int.max - 1] {
                 realm.create(CreatedObject.self, value: ["id": id, "text": "first"], update: .modified)
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test("a declared default that null takes the place of leaves no object behind")
+    @Test("a declared default that null or another object replaces leaves no object")
     func defaults() throws {
         let realm = try makeRealm([DefaultedOwner.self, CreatedLeaf.self])
         try realm.write {
@@ -171,7 +171,7 @@ import Testing
         #expect(realm.objects(DefaultedOwner.self).map { $0.leaf?.name } == [nil, nil, "own", "declared"])
     }
 
-    @Test("a collection that is given stays what it is")
+    @Test("create copies a given collection and leaves it unchanged")
     func givenCollections() throws {
         let realm = try makeRealm([CreatedObject.self, CreatedLeaf.self, CreatedChild.self])
         let list = List<Int>()
@@ -186,7 +186,7 @@ import Testing
         #expect(list.realm == nil && Array(list) == [4, 5])
     }
 
-    @Test("names are the same in all their spellings")
+    @Test("a property is found by each Unicode spelling of its name")
     func spellings() throws {
         let realm = try makeRealm([SpelledNames.self, PlainNames.self])
         try realm.write {

@@ -10,11 +10,11 @@ private final class JSONNote: Object {
     @Persisted var any: AnyRealmValue
 }
 
-/// The parser of JSON: what it takes, what it refuses and where, and what it makes of it.
+/// The JSON parser: the values that it reads, the texts that it refuses, and the places that its errors name.
 @Suite struct JSONTests {
     private func realm() throws -> Realm { try makeRealm([JSONNote.self]) }
 
-    /// What stands in a text, by this parser.
+    /// The value of a JSON text, read by Strata's parser.
     private static func value(_ text: String) throws -> Any {
         try JSONInput.read(Data(text.utf8)) { cursor, _ in cursor.value() }
     }
@@ -29,7 +29,7 @@ private final class JSONNote: Object {
     }
 
     @Test(
-        "a fault is told with its line and column",
+        "an error names the line and the column of the fault",
         arguments: [
             ("", 1, 1, "found the end"), ("{} x", 1, 4, "more text"), ("[1,]", 1, 4, "a value"),
             ("[1 2]", 1, 4, "a comma or ]"), ("{\"a\":1,}", 1, 8, "a name"), ("{\"a\" 1}", 1, 6, "a colon"),
@@ -61,7 +61,7 @@ private final class JSONNote: Object {
     }
 
     @Test(
-        "numbers are those of the text, bit by bit",
+        "numbers equal those that the standard library reads, bit by bit",
         arguments: [
             "0", "-0", "-0.0", "0.3", "0.7", "1", "-1", "9223372036854775807", "-9223372036854775808",
             "9223372036854775808",
@@ -87,7 +87,7 @@ private final class JSONNote: Object {
         #expect(realm.objects(JSONNote.self).first?.real.bitPattern == wanted.bitPattern)
     }
 
-    @Test("texts with escapes, and names with them, are those that they spell")
+    @Test("escapes in texts and in names are decoded")
     func escapes() throws {
         let text = "{\"\\u0061\\n\": \"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\u20AC\\ud83D\\uDE00 é€😀\", \"\": \"\"}"
         let value = try #require(try Self.value(text) as? [String: Any])
@@ -112,7 +112,7 @@ private final class JSONNote: Object {
         }
     }
 
-    @Test("a list with a fault in its last line creates nothing, and a value that does not fit says where it stands")
+    @Test("a list with a fault in its last line creates nothing; the error of an invalid value names its place")
     func places() throws {
         let realm = try realm()
         try realm.write {
@@ -169,7 +169,7 @@ private final class JSONNote: Object {
     }
 }
 
-/// Random texts, and texts that were changed in some bytes, beside Foundation's parser.
+/// Random JSON texts, unchanged and with some bytes changed, compared with Foundation's parser.
 @Suite struct JSONAgreementTests {
     private static func text(_ dice: inout Dice, _ depth: Int) -> String {
         func space() -> String { dice.pick(["", "", "", " ", "\n", "\t "]) }
@@ -210,7 +210,7 @@ private final class JSONNote: Object {
         }
     }
 
-    @Test("values are those of Foundation", arguments: [11, 12] as [UInt64])
+    @Test("values equal those that Foundation reads", arguments: [11, 12] as [UInt64])
     func values(seed: UInt64) throws {
         var dice = Dice(state: seed)
         for turn in 0..<300 {
@@ -218,7 +218,7 @@ private final class JSONNote: Object {
             let own = try JSONInput.read(Data(text.utf8)) { cursor, _ in cursor.value() }
             let other = try JSONDecoder().decode(Tree.self, from: Data(text.utf8))
             #expect(Self.plain(own) == other.shown, "seed \(seed), turn \(turn): \(text)")
-            // What is passed over ends where it ends when it is read.
+            // A skipped value ends at the same place as one that is read.
             let ends = try JSONInput.read(Data("[\(text) , 7]".utf8)) { cursor, _ in
                 _ = cursor.kind()
                 cursor.enter()
@@ -246,13 +246,13 @@ private final class JSONNote: Object {
             let isRight = (try? JSONDecoder().decode(Tree.self, from: Data(bytes))) != nil
             let taken = try? JSONInput.read(Data(bytes)) { cursor, _ -> String in Self.plain(cursor.value()) }
             let text = String(decoding: bytes, as: UTF8.self)
-            // Foundation passes over a comma behind the last element or member.
+            // Foundation accepts a comma behind the last element or member.
             if isRight, text.contains(/,[ \n\t]*[\]}]/) { continue }
             #expect((taken != nil) == isRight, "\(text)")
         }
     }
 
-    /// JSON by Foundation.
+    /// A JSON value as Foundation's decoder reads it.
     private enum Tree: Decodable {
         case value(String)
         case list([Tree])

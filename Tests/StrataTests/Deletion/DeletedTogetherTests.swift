@@ -18,7 +18,7 @@ private final class Label: Object {
     @Persisted var text = ""
 }
 
-/// Objects of several classes that are deleted by one call, beside sets of their keys.
+/// Objects of several classes that one call deletes, compared with a model of their keys.
 @Suite struct DeletedTogetherTests {
     private func open() throws -> Realm { try makeRealm([Crate.self, Part.self, Label.self]) }
 
@@ -56,7 +56,7 @@ private final class Label: Object {
                 for crate in realm.objects(Crate.self) where dice.roll(4) == 0 { objects.append(crate) }
                 if dice.roll(2) == 0, let first = objects.first { objects.append(first) }
                 if dice.roll(2) == 0 { objects.shuffle(using: &dice) }
-                // Every location that was found is void then.
+                // This change voids every row location that the objects have found.
                 if dice.roll(2) == 0 { realm.objects(Part.self).first?.size = turn }
                 let (goneParts, goneCrates) = (
                     objects.compactMap { ($0 as? Part)?.id }, objects.compactMap { ($0 as? Crate)?.id }

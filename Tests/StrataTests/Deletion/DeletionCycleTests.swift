@@ -38,7 +38,8 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    /// The rows of a cycle are deleted a second time when they are gone; then other rows of their groups change.
+    /// A deletion follows a cycle back to rows that it has already deleted; then the same write changes other rows of
+    /// their row groups.
     @Test(arguments: Array(UInt64(1)...4))
     func `after deleted cycles, changed and deleted objects leave no stale values`(seed: UInt64) throws {
         var random = RandomStream(Seed(seed))
@@ -55,7 +56,8 @@ import Testing
             try realm.write {
                 realm.delete(try ring.map { try knot(realm, $0) })
                 for id in ring { names[id] = nil }
-                // So few that each is written at once, and so long that their group is rebuilt.
+                // The changes are so few that storage writes each at once, and so long that it rebuilds their row
+                // group.
                 let changed = some(12)
                 for id in changed {
                     let name = String(repeating: "x", count: Int.random(in: 0..<900, using: &random)) + "\(id) \(round)"

@@ -187,7 +187,7 @@ import Testing
 
     // MARK: What an open asks for
 
-    /// Storage of these properties is called like fields that every object has.
+    /// The storage of these properties has the names of fields of every object: `_key`, `_slot`, `_group`, `_frame`.
     final class OwnNames: Object {
         @Persisted(primaryKey: true) var key = 0
         @Persisted var slot = ""

@@ -13,7 +13,7 @@ import Testing
             let realm = try Realm(configuration: file.configuration([Note.self]))
             try realm.write { for rank in 0..<2_000 { realm.add(Note("note number \(rank)", rank: rank)) } }
         }
-        // The page of the newest root, wherever it is: all but the header is overwritten at the end of the file.
+        // Overwrites the second half of the file, and with it the page of the newest root, wherever that lies in it.
         let handle = try FileHandle(forUpdating: url)
         let size = try handle.seekToEnd()
         try handle.seek(toOffset: size / 4096 / 2 * 4096)

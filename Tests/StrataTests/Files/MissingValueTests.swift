@@ -4,7 +4,7 @@ import Testing
 @testable import Strata
 @testable import StrataStorage
 
-/// As the file was written: every property may be nil.
+/// The class that writes the file: every property but the key may be nil.
 private final class LooseThing: Object {
     override class func className() -> String { "Thing" }
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
@@ -20,7 +20,7 @@ private final class LooseThing: Object {
     @Persisted var next: LooseThing?
 }
 
-/// As the file says it was written.
+/// The class of the file's schema, and of the program that reads it: every property but `next` must have a value.
 private final class Thing: Object {
     override class func className() -> String { "Thing" }
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
@@ -85,7 +85,7 @@ private final class Thing: Object {
         return configuration
     }
 
-    @Test("such a property reads as declared, and the damage is reported", arguments: names)
+    @Test("a null in a required property reads as its declared default, and is reported", arguments: names)
     func read(name: String) throws {
         let file = try make()
         let heard = Locked<[Realm.Damage]>([])
@@ -109,7 +109,7 @@ private final class Thing: Object {
         realm.acknowledgeDamage()
     }
 
-    @Test("a caller that throws gets an error") func throwing() throws {
+    @Test("a throwing read of the null is an error") func throwing() throws {
         let file = try make()
         let realm = try Realm(configuration: configuration(file))
         let thing = try #require(realm.object(ofType: Thing.self, forPrimaryKey: 2))
@@ -139,7 +139,7 @@ private final class Thing: Object {
         #expect(all.sum(of: \.count) == 4)
     }
 
-    @Test("a dynamic object has no value there, and reports it") func dynamic() throws {
+    @Test("a dynamic object reads the null as nil, and reports it") func dynamic() throws {
         let file = try make()
         let heard = Locked(0)
         let realm = try Realm(

@@ -1,7 +1,7 @@
 import Strata
 
-/// The calls of public members on deleted objects, by member. A name ends with `*2` where a member has two forms under
-/// one name, and both are called.
+/// The calls of public members on deleted objects, by member. A name ends with `*2` if a member has two forms under one
+/// name, and both are called.
 @MainActor
 struct GoneCalls {
     typealias Call = @MainActor (GoneWorld) async throws -> Void
@@ -10,7 +10,7 @@ struct GoneCalls {
 
     mutating func call(_ member: String, _ call: @escaping Call) { calls[member, default: []].append(call) }
 
-    /// All of them.
+    /// The calls of every member.
     static let all: GoneCalls = {
         var all = GoneCalls()
         GoneObjectCalls.addObjects(to: &all)

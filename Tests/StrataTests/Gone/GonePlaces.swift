@@ -1,6 +1,6 @@
 import Dispatch
 
-/// An actor on which observers are told.
+/// An actor on which observers are notified.
 actor GonePlace {}
 
 /// A queue on which observers are notified before the caller continues.

@@ -32,7 +32,7 @@ final class GoneView: Projection<GoneDog> {
     @Projected(\GoneDog.friends.projectTo.name) var friendNames: ProjectedCollection<String>
 }
 
-/// How the objects of a ``GoneWorld`` were deleted.
+/// What happened to the objects of a ``GoneWorld`` before its members are called.
 enum GoneKind: String, CaseIterable, Codable, Sendable {
     /// The owner of everything was deleted.
     case deleted
@@ -42,7 +42,7 @@ enum GoneKind: String, CaseIterable, Codable, Sendable {
     case wild
     /// The object was inserted in a write that was cancelled.
     case cancelled
-    /// The Realm shows no version.
+    /// The Realm was invalidated, so that it shows no version.
     case invalidated
     /// Frozen after the object was deleted.
     case frozen
@@ -95,8 +95,8 @@ final class GoneWorld {
         try go()
     }
 
-    /// The remaining objects, in a Realm that others change.
-    /// - Parameter first: the first key.
+    /// Adds the objects to a Realm, which other threads may change, and deletes none.
+    /// - Parameter first: the first key of the objects.
     init(_ kind: GoneKind, in realm: Realm, from first: Int) throws {
         self.kind = kind
         self.realm = realm

@@ -46,7 +46,8 @@ import Testing
         var label: String?
     }
 
-    /// Short and long ones, some long enough to be stored outside their row.
+    /// The contents of one bag: mostly short collections, at times one of thousands of elements, which storage keeps
+    /// outside the row.
     private static func model(_ random: inout SystemLike, _ index: Int) -> Model {
         var model = Model()
         let count = index % 97 == 5 ? 6_000 : random.below(7)

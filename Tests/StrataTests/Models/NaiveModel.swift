@@ -47,10 +47,10 @@ struct NaiveModel {
         "ints", "texts", "ratios", "prices", "friends", "linkedBy", "friendOf", "scores", "words", "pals", "@allKeys",
         "@allValues",
     ]
-    /// Their sources, by property and key.
+    /// The keys of the objects that link to an object, by inverse property and by that object's key.
     private var origins: [String: [Int64: [Int64]]] = [:]
 
-    /// To be called when all rows are there.
+    /// Finds the values of all inverse properties; the caller has added all rows before.
     mutating func indexInverses() {
         origins = [:]
         for (name, property) in inverses {

@@ -18,7 +18,7 @@ enum SmallStack {
         done.wait()
     }
 
-    /// The same for work that may fail.
+    /// Runs work that may throw, and throws its error.
     static func trying(kilobytes: Int = 512, _ work: @escaping () throws -> Void) throws {
         var failure: (any Error)?
         run(kilobytes: kilobytes) {

@@ -38,7 +38,7 @@ final class DeepNode: Object {
         realm = try Realm(configuration: file.configuration([DeepNode.self, DeepStreet.self, DeepLamp.self]))
     }
 
-    /// 0 links to 1, and so on to 6.
+    /// Seven nodes: 0 links to 1, 1 to 2, and so on to 6. Each embeds a home with a lamp, and two streets.
     private func chain() throws -> [DeepNode] {
         try realm.write {
             var last: DeepNode?
@@ -80,7 +80,7 @@ final class DeepNode: Object {
             observe(realm.objects(DeepNode.self).distinct(by: ["id"]), sliced), observe(nodes[3].before, inverse),
         ]
         try realm.write { nodes[2].home?.number = 7 }
-        // 2, and objects that reach it by at most three more links: the embedded object takes the first link.
+        // Node 2, and nodes that reach it by at most three links: its embedded home takes one of the four.
         #expect(all.modified == [[0, 1, 2]])
         #expect(some.modified == [[0, 1, 2]])
         #expect(sorted.modified == [[4, 5, 6]])
@@ -94,7 +94,7 @@ final class DeepNode: Object {
         for token in tokens { token.invalidate() }
     }
 
-    @Test("four links and no more; a link that is set, and an object that is deleted, count where they are seen")
+    @Test("a change is reported to objects within four links, also over links that were set since")
     func four() throws {
         let nodes = try chain()
         let told = Told()
@@ -122,7 +122,7 @@ final class DeepNode: Object {
         token.invalidate()
     }
 
-    @Test("lists and maps of objects follow as well")
+    @Test("observers of lists and maps of objects get changes behind links as well")
     func columns() throws {
         let nodes = try chain()
         try realm.write { nodes[0].named["a"] = nodes[4] }

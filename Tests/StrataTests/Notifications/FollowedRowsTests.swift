@@ -75,7 +75,7 @@ private final class Mirror {
     }
 }
 
-/// Observers of equal collections share their rows, and each of them is told as if it were alone.
+/// Observers of equal collections share their rows, and each of them is notified as if it were alone.
 @Suite struct FollowedRowsTests {
     private let rows = 500
 
@@ -119,7 +119,7 @@ private final class Mirror {
             try realm.write { for _ in 0..<(round == 6 ? 300 : 6) { Self.change(realm, &dice, rows) } }
             check(mirrors, "seed \(seed), round \(round)")
             guard round % 4 == 1 else { continue }
-            // Some miss a commit, and start anew.
+            // Some observers are not notified of a commit; new ones replace them.
             let silenced = mirrors.filter { _ in Bool.random(using: &dice) }
             mirrors.removeAll { mirror in silenced.contains { $0 === mirror } }
             try realm.write(withoutNotifying: silenced.compactMap(\.token)) { Self.change(realm, &dice, rows) }
@@ -186,7 +186,7 @@ private final class Mirror {
 
     @Test func `equal descriptions share their rows, others do not, and none keeps the source's keys`() throws {
         let realm = try realm()
-        // A reference here would make a copy necessary.
+        // Returns an identifier: a second reference to the rows would force a copy at their next change.
         func rows(_ results: Results<Score>) throws -> ObjectIdentifier {
             ObjectIdentifier(try #require(FollowedRows.of(results.source)))
         }

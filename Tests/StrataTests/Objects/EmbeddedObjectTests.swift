@@ -246,5 +246,5 @@ import Testing
     }
 }
 
-/// Runs `body`, and undoes its changes afterwards.
+/// Runs `body`; objects that it made are released when it returns.
 private func autoreleasing(_ body: () throws -> Void) rethrows { try body() }

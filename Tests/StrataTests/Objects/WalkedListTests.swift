@@ -97,7 +97,7 @@ private final class WeakMember {
         if isReusing() { #expect(made == 1) }
     }
 
-    @Test func `iterations over inverse links make one object`() throws {
+    @Test func `iterations over inverse links read every row`() throws {
         let realm = try realm()
         let members = Array(realm.objects(Member.self))
         let wanted = (0..<rows).map { member in
@@ -301,7 +301,7 @@ private final class WeakMember {
     private func autoreleasing(_ body: () throws -> Void) rethrows { try body() }
 }
 
-/// What the teams should hold.
+/// The expected number of each member, and the expected members of each team.
 private struct TeamModel {
     var numbers: [Int: Int] = [:]
     var members: [[Int]] = []

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Strata
 
-/// Counts its objects, which changes nothing about them.
+/// Counts its instances in a static property: an instance has no state of its own, so that a walk may reuse it.
 private class Counted: Object {
     nonisolated(unsafe) static var made = 0  // guarded by the suite, whose tests run one after the other
 
@@ -40,7 +40,7 @@ private final class Ignoring: Object {
 }
 
 private class Ending: Object {
-    nonisolated(unsafe) static var ended = 0  // as above
+    nonisolated(unsafe) static var ended = 0  // guarded by the suite, whose tests run one after the other
 
     @Persisted(primaryKey: true) var id = 0
     deinit { Ending.ended += 1 }

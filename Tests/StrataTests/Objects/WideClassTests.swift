@@ -93,7 +93,7 @@ private final class WideOwner: Object { @Persisted var wide: Wide? }
         #expect(WorkSteps.taken - start <= 200)
     }
 
-    @Test("what the schema shows follows the file")
+    @Test("live, frozen, deleted and unmanaged objects have the schema of their class")
     func schemaFollows() throws {
         let realm = try wide()
         let wide = try #require(realm.objects(Wide.self).first)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Strata
 
-/// The first rows of an order, and the first ones that a filter lets pass, were found by finding and sorting all.
+/// The first rows of a sorted or a filtered query were once found by finding, and sorting, all of its rows.
 @Suite struct EarlyRowsTests {
     final class Ranked: Object {
         @Persisted(primaryKey: true) var id = 0
@@ -32,7 +32,7 @@ import Testing
         "note", "blob", "code", "price", "next", "next.plain",
     ]
 
-    /// A class under random changes, and random questions about it.
+    /// Random changes of a class's objects, and random queries on them.
     private struct History {
         let realm: Realm
         var dice: Dice
@@ -197,7 +197,7 @@ import Testing
         let sorted = realm.objects(Ranked.self).sorted(byKeyPath: "maybe")
         let taken = steps { #expect(sorted.prefix(20).map(\.id) == (0..<20).map { $0 * 2 }) }
         #expect(taken < 200, "\(taken) steps")
-        // The smallest value has the entry key of null.
+        // In the index, Int.min has the same entry key as null.
         try realm.write { for item in realm.objects(Ranked.self).where({ $0.id < 6 }) { item.maybe = .min } }
         #expect(sorted.prefix(3).map(\.id) == [6, 8, 10] && sorted[1497].id == 0 && sorted[1502].id == 5)
         #expect(sorted[1503].id == 7 && sorted.first?.id == 6)

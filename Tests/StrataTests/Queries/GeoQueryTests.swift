@@ -102,10 +102,10 @@ import Testing
         }
         let bow = [(0.0, 0.0), (10.0, 10.0), (10.0, 0.0), (0.0, 10.0), (0.0, 0.0)]
         let shared = [(0.0, 0.0), (0.0, 20.0), (10.0, 10.0), (0.0, 0.0)]
-        // By corners of the ring, so that no lines cross.
+        // Holes that meet the ring only at its corners, and reach outside of it without crossing a line.
         let beside = [(0.0, 0.0), (-10.0, 3.0), (-10.0, -3.0), (0.0, 0.0)]
         let leaving = [(0.0, 0.0), (-10.0, 10.0), (0.0, 20.0), (5.0, 10.0), (0.0, 0.0)]
-        // On a part of a line of the ring.
+        // A hole whose edge lies on an edge of the ring, and one that touches the ring in a point.
         let along = [(0.0, 5.0), (5.0, 5.0), (5.0, 9.0), (0.0, 9.0), (0.0, 5.0)]
         let touching = [(0.0, 0.0), (10.0, 5.0), (5.0, 10.0), (0.0, 0.0)]
         let wrong: [([(Double, Double)], [[(Double, Double)]], String)] = [

@@ -126,7 +126,7 @@ import Testing
         return random.dice.roll(2) == 0 ? .and(PredicateParts(parts)) : .or(PredicateParts(parts))
     }
 
-    /// The same of the value itself.
+    /// The predicate with `SELF` in the place of the property `value`.
     private func asked(_ predicate: Predicate) -> Predicate {
         switch predicate {
         case .constant, .tooDeep: return predicate

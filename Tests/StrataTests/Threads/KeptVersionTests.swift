@@ -8,7 +8,7 @@ import Testing
 @Suite struct KeptVersionTests {
     private static let most = 1_008
 
-    /// Changes a note and keeps it frozen, until a write is refused or enough are pinned.
+    /// Changes a note and keeps it frozen, until a write is refused or `count` versions are pinned.
     private static func keep(_ note: Note, upTo count: Int = 2_000) throws -> (kept: [Note], refusal: Realm.Error?) {
         let realm = try #require(note.realm)
         var kept: [Note] = []

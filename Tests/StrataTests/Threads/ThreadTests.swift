@@ -166,7 +166,7 @@ import Testing
         #expect(try fileBytes { $0.objects(Note.self)[0].freeze() } > nothing)
     }
 
-    final class Holder: @unchecked Sendable {  // what it holds is
+    final class Holder: @unchecked Sendable {  // every thread may read a `@ThreadSafe` property
         @ThreadSafe var person: LivePerson?
         @ThreadSafe var dogs: List<LiveDog>?
         init(_ person: LivePerson) {

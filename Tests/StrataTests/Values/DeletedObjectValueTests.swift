@@ -21,7 +21,8 @@ import Testing
         @Persisted var name = ""
     }
 
-    /// A holder for each item and one without: each of its values links to the item, beside a number.
+    /// Makes `count` items, a holder for each, and one holder without an item. Every value of a holder links to its
+    /// item, or is null; its collections also contain a number.
     private func fill(_ realm: Realm, _ count: Int) throws {
         try realm.write {
             for id in 0...count {

@@ -42,7 +42,7 @@ private final class Entry: Object {
     }
 }
 
-/// Properties of held objects are read from windows over their columns.
+/// A property that is read repeatedly is read from a window over its column; the values must equal those of the row.
 @Suite struct HeldPropertyTests {
     private func expectAll(_ held: [Entry], _ expected: [Entry.Plain?], _ when: String) {
         // The window is made at the second read, and used from the third on.

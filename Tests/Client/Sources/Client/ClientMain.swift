@@ -50,8 +50,8 @@ enum ClientMain {
         check("count after delete", people.count, count - 1)
     }
 
-    /// The cost of reading a property in an application's own module: of one held object, and of all objects of an
-    /// array, for each of which Swift retains and releases.
+    /// The cost of reading a property in an application's own module: of one object that it retains, and of all objects
+    /// of an array, each of which Swift retains and releases.
     static func measure(_ configuration: Realm.Configuration) throws {
         let realm = try Realm(configuration: configuration)
         let held = Array(realm.objects(Person.self))

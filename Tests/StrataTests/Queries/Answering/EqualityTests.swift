@@ -18,7 +18,7 @@ private final class Entry: Object {
     @Persisted var next: Entry?
 }
 
-/// Equality of one property: an index or the key answers it without a plan.
+/// Conditions that compare one property for equality: an index or the primary key answers them without a query plan.
 @Suite struct EqualityTests {
     private static let names = ["a", "A", "", "é", "e\u{301}", "a longer name than a small string holds", "b"]
     private static let codes = (0..<3).map { _ in UUID() }
@@ -66,7 +66,7 @@ private final class Entry: Object {
         expect(all.where { $0.isOn == true }.where { $0.number == 1 }, "both") { $0.isOn && $0.number == 1 }
     }
 
-    @Test("what an equality finds is what a walk finds, in a write and after it", arguments: [1, 2] as [UInt64])
+    @Test("an equality finds what a walk over all rows finds, in a write and after it", arguments: [1, 2] as [UInt64])
     func random(seed: UInt64) throws {
         let realm = try makeRealm([Entry.self])
         var dice = Dice(state: seed)
@@ -90,7 +90,7 @@ private final class Entry: Object {
         }
     }
 
-    @Test("what does not suit the property is refused as before")
+    @Test("a value of another type, and an unknown property, are refused")
     func refused() throws {
         let entries = try makeRealm([Entry.self]).objects(Entry.self)
         for format in ["number == 'x'", "name == 1", "nothing == 1", "code == 'x'", "id == 'a'"] {
@@ -100,7 +100,7 @@ private final class Entry: Object {
         #expect(results.explain().contains("index on 'name'"))
     }
 
-    @Test("results of an equality follow what is written")
+    @Test("results of an equality follow later writes")
     func live() throws {
         let realm = try makeRealm([Entry.self])
         let found = realm.objects(Entry.self).where { $0.name == "a" }

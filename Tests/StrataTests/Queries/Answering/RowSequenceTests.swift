@@ -2,7 +2,7 @@ import Testing
 
 @testable import Strata
 
-/// The keys of a collection's rows, as bits and in pieces.
+/// The keys of a collection's rows, stored as bits or as a sequence of keys, compared with a sorted array.
 @Suite struct RowSequenceTests {
     /// Keys as classes have them: numbered, with gaps, negative, far from each other.
     private static let kinds: [(name: String, key: @Sendable (Int) -> Int64)] = [
