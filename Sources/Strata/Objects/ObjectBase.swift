@@ -74,7 +74,7 @@ open class ObjectBase: Hashable, CustomStringConvertible {
     ///     override class func uniqueKeys() -> [[String]] { [["email"], ["lastName", "firstName"]] }
     ///
     /// A write that would leave duplicates throws `duplicateKey` at its commit. A key with a null is never a duplicate.
-    /// The first property of a key gets an index, so name the most selective one first.
+    /// Each property of a key gets an index, if its type can have one; the check uses the most selective of them.
     open class func uniqueKeys() -> [[String]] { [] }
 
     /// Stored properties that are not persisted, in the older form of declaration.
