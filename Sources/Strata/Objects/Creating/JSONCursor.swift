@@ -96,8 +96,8 @@ struct JSONCursor {
 
     mutating func null() { skipWord() }
 
-    /// A number, as exact as Swift parses it. Up to 2^53 the digits, and up to 10^22 the power of ten, are exact as
-    /// doubles, so that one division or multiplication rounds once; other numbers are parsed from text.
+    /// A number, rounded as by Swift's own parser. Up to 2^53 the digits, and up to 10^22 the power of ten, are exact
+    /// as doubles, so that one division or multiplication rounds once; other numbers are parsed from text.
     mutating func number() -> Number {
         let start = place
         let isNegative = current == UInt8(ascii: "-")

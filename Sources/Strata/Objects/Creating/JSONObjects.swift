@@ -1,6 +1,6 @@
 import StrataStorage
 
-/// Creates objects of a class from JSON objects: each value goes from the text into its field, without a dictionary.
+/// Creates objects of a class from JSON objects: each plain value goes from the text into its field.
 struct JSONObjects {
     private let write: RunningWrite
     private let access: ClassAccess
