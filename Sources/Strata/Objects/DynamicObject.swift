@@ -125,7 +125,7 @@ extension ObjectBase {
         return _storedAny(access, place)
     }
 
-    /// A property of a class that only the file declares.
+    /// The value of a property of an object whose class is known by name alone.
     private func _storedAny(_ access: ClassAccess, _ place: Int) -> Any? {
         let property = access.properties[place]
         let instance = access.instance

@@ -80,7 +80,7 @@ open class ObjectBase: Hashable, CustomStringConvertible {
     /// Stored properties that are not persisted, in the older form of declaration.
     open class func ignoredProperties() -> [String] { [] }
 
-    /// Names of properties in the file, by their own names, for those that differ.
+    /// The names that properties have in the file, by their names in the program, for those that differ.
     ///
     ///     override class func propertiesMapping() -> [String: String] { ["firstName": "first_name"] }
     open class func propertiesMapping() -> [String: String] { [:] }

@@ -96,7 +96,7 @@ extension Realm {
         public var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
         /// Whether a file that needs a migration is deleted, so that the Realm starts empty, instead of being migrated.
         public var deleteRealmIfMigrationNeeded: Bool
-        /// A file of which a new file at `fileURL` starts as a copy: compacted, and encrypted with the same key. The
+        /// The file that is copied when there is none at `fileURL` yet: compacted, and encrypted with the same key. The
         /// copy is migrated like any other file.
         public var seedFilePath: URL?
         /// How many versions of the file may be in use: the newest, and those that other processes, frozen Realms,

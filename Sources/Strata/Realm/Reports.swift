@@ -90,7 +90,7 @@ extension Realm.Configuration {
     }
 }
 
-/// Reports to standard error, for programs without handlers.
+/// Prints reports to standard error, for programs without handlers.
 ///
 /// For each file the first twenty different reports are printed in full. Then one line says that further ones are
 /// counted, and their number is printed when the file is closed.

@@ -1,7 +1,7 @@
 import StrataStorage
 
-/// The result of an access to something that does not exist: a deleted object, a place or a range outside a collection,
-/// a collection whose owner was deleted.
+/// An access to something that does not exist, which is to be reported: a deleted object, a place or a range outside a
+/// collection, a collection whose owner was deleted.
 ///
 /// Every failed access by place, range or object comes here. The configuration's `invalidAccess` decides: under
 /// `.substitute` the access is reported and the caller returns a substitute; under `.trap` the program ends, with

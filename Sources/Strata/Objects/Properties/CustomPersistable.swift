@@ -43,8 +43,8 @@ extension FailableCustomPersistable {
         return shape
     }
 
-    /// The counterpart of the stored type's initial value; nil if there is none.
-    /// - Parameter isNew: the initial value of a new object, instead of the value of a column without one.
+    /// The counterpart of the stored type's default; nil if there is none.
+    /// - Parameter isNew: whether that default is the initial value of a new object, or what is read without a value.
     static func start(isNew: Bool = false) -> Self? {
         let stored: Any? =
             if let scalar = PersistedType.self as? any _Scalar.Type {

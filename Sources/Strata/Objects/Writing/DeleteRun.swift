@@ -122,7 +122,7 @@ struct DeleteRun {
                         return Realm.Error(
                             .deleteDenied,
                             "the \(row.access.name) with key \(row.key) still leads to \(targets.count) objects by "
-                                + "'\(property.name)', whose delete rule is deny; delete these first, or remove the links")
+                                + "'\(property.name)', whose delete rule is deny; delete these first, or unlink them")
                     }
                 }
                 mark(CollectionOfOne(row.key), of: row.access.table)

@@ -2,8 +2,9 @@ import StrataStorage
 
 /// A running write of a Realm: its transaction, and all state that lasts until the write's end.
 ///
-/// Made when the write begins and released when it ends, so that no state of one write reaches the next. Concurrency:
-/// used where its Realm lives.
+/// Made when the write begins and released when it ends, so that no state of one write reaches the next.
+///
+/// Concurrency: confined with its Realm.
 final class RunningWrite {
     /// The instance owns this object.
     unowned(unsafe) let instance: RealmInstance
