@@ -15,6 +15,7 @@ final class AsyncWrites {
     private let grant = WriteGrant()
     private var requests: [Request] = []
     private var lastID = 0
+    /// Set while a transaction is on its way, or acquired for a task that has not claimed it.
     private var isAcquiring = false
     /// Set while the closure of a request runs, which may begin and end writes itself.
     private var isRunning = false
@@ -22,6 +23,7 @@ final class AsyncWrites {
     private var isClaimed = false
     /// The next transaction of a commit batch that is not complete; it holds the write gate.
     private var groupTransaction: WriteTransaction?
+    /// The completions of that batch, and its last commit: with it the whole batch is durable.
     private var group: [Completion] = []
     private var groupCommit: PendingCommit?
     /// The number of commit batches that wait for the disk. A commit that is not grouped is a batch of its own.

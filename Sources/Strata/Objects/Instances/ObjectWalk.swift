@@ -33,7 +33,7 @@ final class ObjectWalk {
     private var stamp: UInt64 = 0
     /// The last stamp under which the Realm was seen to show a version.
     private var shown: UInt64 = 0
-    /// The group of the last row that was not in `run`. Only the second such row in a row from one group makes a new
+    /// The group of the last row that was not in `run`. Two such rows of one group, one after the other, make a new
     /// run.
     private var missed: UnsafeRawPointer?
     /// Keys of a collection that was short enough to be read at the start of the iteration.

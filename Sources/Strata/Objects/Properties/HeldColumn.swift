@@ -21,8 +21,8 @@ struct _HeldColumn {
     @usableFromInline var width: Int32 = 0
     /// Nil only if there are no rows.
     @usableFromInline var damage: UnsafeMutablePointer<Atomic<UInt32>>?
-    /// The group of the last read that the window did not serve. Only the second such read in a row from one group
-    /// makes a new window.
+    /// The group of the last read that the window did not serve. Two such reads in one group, one after the other, make
+    /// a new window.
     var missed: UnsafeRawPointer?
     /// The group for which storage gave no window of this column under `stamp`, so that it is not asked again.
     var refused: UnsafeRawPointer?

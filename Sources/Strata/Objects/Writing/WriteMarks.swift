@@ -10,7 +10,7 @@
 /// 3. The log of a class that is followed names every row that was inserted, changed or deleted since `logStart`. Not
 ///    logged are links that the deletion of their target set to null: their column has the stamp `unlogged`.
 struct WriteMarks {
-    /// The stamp of the last change of everything. All later changes have marks of their own.
+    /// The stamp of the last change that had no mark of its own. All later changes have one.
     private(set) var everything: UInt64 = 0
     private var tables: [Table] = []
     /// The stamp of the last deletion of any row.
