@@ -8,7 +8,8 @@ import StrataStorage
 // 3. Damaged is not deleted: a link to an unreadable row stays a link.
 
 extension ReadView {
-    /// Whether the object of a link exists. Embedded objects are parts of others, to which no value links.
+    /// Whether the object of a link exists, or cannot be read. False for an embedded object: it belongs to its parent,
+    /// and no value links to it.
     /// - Complexity: O(log rows).
     func holds(_ link: AnyEncoding.Link) throws(StorageError) -> Bool {
         guard let table = schema.position(of: TableID(link.table)), schema.tables[table].tag != TableTag.embedded
@@ -22,7 +23,7 @@ extension ReadView {
         }
     }
 
-    /// A value of any type for comparison by queries; null for a link to a deleted object.
+    /// A value of any type as queries compare it: null for a link to a deleted object, else unchanged.
     @inline(__always)
     func shown(comparable value: _StoredValue) throws(StorageError) -> _StoredValue {
         guard case .bytes(let bytes) = value, bytes.first == PropertyType.object.rawValue else { return value }
@@ -35,7 +36,8 @@ extension ReadView {
         return try holds(link) ? value : .null
     }
 
-    /// A value of any type, or one in its inner collections, as stored; null for a link to a deleted object.
+    /// A stored value of any type in which each link to a deleted object, in inner collections, too, is replaced by
+    /// null.
     /// - Complexity: O(log rows) per link; O(bytes) for lists and maps.
     func shown(_ value: _StoredValue, depth: Int = 0) throws(StorageError) -> _StoredValue {
         guard case .bytes(let bytes) = value, let type = bytes.first else { return value }
@@ -56,7 +58,7 @@ extension ReadView {
 
 extension CollectionReader {
     /// In a set of values of any type: the ascending places of links to deleted objects, and whether null is a member
-    /// itself. In the visible set all of these are one member, the first.
+    /// itself. In the set that a program sees, one null stands for all of these, as its first member.
     /// - Complexity: O(log members), and O(log rows) for each link among them.
     func goneMembers(_ view: ReadView) throws(StorageError) -> (places: [Int], hasNone: Bool) {
         if count == 0 { return ([], false) }
@@ -86,7 +88,7 @@ extension CollectionReader {
         }
     }
 
-    /// The number of visible members of a set of values of any type.
+    /// The number of members that a program sees of a set of values of any type.
     func shownCount(_ view: ReadView) throws(StorageError) -> Int {
         let (gone, hasNone) = try goneMembers(view)
         return gone.isEmpty ? count : count - gone.count + (hasNone ? 0 : 1)
@@ -94,8 +96,8 @@ extension CollectionReader {
 }
 
 extension CollectionContents {
-    /// The visible members of a set of values of any type, with their places; nil for any other collection, and if all
-    /// links lead to existing objects.
+    /// The members that a program sees of a set of values of any type, with their places in the stored set; nil for any
+    /// other collection, and if all links lead to existing objects.
     /// - Complexity: as ``CollectionReader/goneMembers(_:)``; O(members) if the result is not nil.
     func shownMembers() throws(StorageError) -> (contents: StoredCollection, places: [Int])? {
         guard tag.isSetOfAny else { return nil }

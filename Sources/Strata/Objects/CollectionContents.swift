@@ -1,7 +1,8 @@
 import StrataStorage
 
 extension ColumnTag {
-    /// An element, or a map's value, from its cell; nil if it is of another type.
+    /// Decodes a cell as an element, or as a map's value. The cell's kind decides; the tag only tells apart types of
+    /// the same kind. Nil for a decimal that has neither 0 nor 16 bytes.
     @inline(__always)
     func element(_ cell: Cell) -> _StoredValue? {
         switch cell.kind {
@@ -19,8 +20,10 @@ extension ColumnTag {
 }
 
 extension CollectionPart {
-    /// An element, or a map's value.
-    /// - Throws: `corrupt` if its type differs from the tag, or it cannot be read.
+    /// The element at a place, or a map's value.
+    /// - Parameter row: of the collection's owner, which an error names.
+    /// - Throws: `corrupt` if the cell does not decode under the tag, or its node cannot be read; `misuse(.noSuchRow)`
+    ///   instead of the former without `row`.
     @inline(__always)
     func element(at place: Int, _ tag: ColumnTag, _ view: ReadView, _ row: RowLocation?) throws(StorageError)
         -> _StoredValue
@@ -29,13 +32,13 @@ extension CollectionPart {
         throw row.map(view.damage) ?? .misuse(.noSuchRow)
     }
 
-    /// A map's key.
+    /// The key at a place of a map.
     func text(at place: Int) throws(StorageError) -> String { SmallString.make(try key(at: place).bytesValue) }
 }
 
 extension ElementBatch {
-    /// Appends elements, or a map's values.
-    /// - Returns: false if the type of any differs from the tag.
+    /// Appends the elements, or a map's values, of a range of the batch.
+    /// - Returns: false if one does not decode under the tag; those before it are appended.
     func append(_ range: Range<Int>, _ tag: ColumnTag, to values: inout [_StoredValue]) throws(StorageError) -> Bool {
         values.reserveCapacity(values.count + range.count)
         switch tag.elements?.element {
@@ -60,7 +63,7 @@ extension ElementBatch {
     }
 }
 
-/// One list, set or map in a version, or in the running write.
+/// Reads one list, set or map: in a pinned version, or with the changes of the running write.
 struct CollectionContents {
     let view: ReadView
     let tag: ColumnTag
@@ -68,10 +71,10 @@ struct CollectionContents {
     private let row: RowLocation
     private let key: Int64
     private let column: Int
-    /// Places of the elements that it is nested in.
+    /// For an inner collection the places of the elements that contain it, from the property inwards; else empty.
     let path: [Int]
 
-    /// - Throws: `corrupt` if the column's value has another layout.
+    /// - Throws: `corrupt` if the bytes in the column do not have the layout of such a collection.
     init(
         _ view: ReadView, at row: RowLocation, key: Int64, column: Int, tag: ColumnTag, elements: CollectionColumn
     ) throws(StorageError) {
@@ -85,8 +88,10 @@ struct CollectionContents {
             view, row: row, key: RowKey(key), column: column, as: elements, isLinks: tag.type == .object)
     }
 
-    /// A list or a map nested in a value of any type; nil if there is none.
-    /// - Parameter tag: of the property.
+    /// An inner collection of a property of any type; nil if the steps lead to none.
+    /// - Parameters:
+    ///   - tag: of the property, not of the inner collection.
+    ///   - standing: the steps from the property's value to the inner collection.
     init?(
         _ view: ReadView, at row: RowLocation, key: Int64, column: Int, tag: ColumnTag, standing: NestedSteps
     ) throws(StorageError) {
@@ -102,7 +107,7 @@ struct CollectionContents {
         self.reader = reader
     }
 
-    /// Nil for a property that is no collection, or is not stored in the file.
+    /// The collection of a property; nil if the property is no collection, or the file has no column for it.
     init?(
         _ view: ReadView, at row: RowLocation, key: Int64, property: BoundProperty
     ) throws(StorageError) {
@@ -112,11 +117,12 @@ struct CollectionContents {
 
     var count: Int { reader.count }
 
-    /// The elements around a place.
+    /// The leaf that has the element at a place, or the whole collection if it is stored in its row.
     /// - Complexity: O(log count).
     func part(at place: Int) throws(StorageError) -> CollectionPart { try reader.part(at: place) }
 
-    /// The element at a place of a part; for an inner collection that is a tree, only its type.
+    /// The element at a place of a part. An inner collection that has a tree of its own is given as an empty list or
+    /// map: its elements are not read.
     @inline(__always)
     func element(_ part: CollectionPart, _ place: Int) throws(StorageError) -> _StoredValue {
         if tag.takesNested, part.isTree(at: place), let inner = try reader.nested(at: place) {
@@ -125,12 +131,12 @@ struct CollectionContents {
         return try part.element(at: place, tag, view, row)
     }
 
-    /// As ``element(_:_:)``, with the contents of an inner collection.
+    /// The element at a place of a part, with the contents of an inner collection.
     func whole(_ part: CollectionPart, _ place: Int) throws(StorageError) -> _StoredValue {
         tag.takesNested ? try reader.anyValue(part, place) : try part.element(at: place, tag, view, row)
     }
 
-    /// Calls `body` with elements, or a map's values, in order, until it returns false. It must not change the
+    /// Calls `body` with elements, or a map's values, in order, until it returns false. `body` must not change the
     /// collection.
     func forEach(
         from place: Int = 0, _ body: (_ place: Int, _ value: _StoredValue) throws(StorageError) -> Bool
@@ -146,8 +152,10 @@ struct CollectionContents {
         try view.confirm()
     }
 
-    /// Appends at most this many adjacent elements, or a map's entries, from a place on.
-    /// - Parameter isWhole: includes the contents of inner collections; otherwise only their types.
+    /// Appends elements, or a map's entries, from a place to the end of its leaf, but at most `count`: a caller that
+    /// wants more calls again.
+    /// - Parameter isWhole: whether to read the contents of inner collections that have trees; otherwise they are
+    ///   empty.
     func append(
         from place: Int, atMost count: Int, to contents: inout StoredCollection, isWhole: Bool = true
     ) throws(StorageError) {
@@ -161,7 +169,8 @@ struct CollectionContents {
         }
     }
 
-    /// Whether it is a tree: for a collection in its row, buffers are not worthwhile.
+    /// Whether the elements have a tree of their own. For a collection that is stored in its row, decoding into the
+    /// buffers of an ``ElementBatch`` is not worthwhile.
     var isTree: Bool {
         if case .tree = reader.cell { return true }
         return false
@@ -190,6 +199,7 @@ struct CollectionContents {
         try view.confirm()
     }
 
+    /// All elements, or a map's entries, with the contents of inner collections.
     /// - Complexity: O(elements and their bytes).
     func all() throws(StorageError) -> StoredCollection {
         var contents = StoredCollection()
@@ -206,7 +216,7 @@ struct CollectionContents {
         return contents
     }
 
-    /// The keys of linked rows, in order; null links are skipped.
+    /// The keys of the linked rows, in the collection's order, of a collection of links; null links are skipped.
     func links() throws(StorageError) -> [Int64] {
         var keys: [Int64] = []
         if isTree {
@@ -227,8 +237,8 @@ struct CollectionContents {
         return keys
     }
 
-    /// The rows of `targets` that the collection links to.
-    /// - Complexity: O(log links) for each.
+    /// The rows of `targets` that the collection links to, found by their backlinks.
+    /// - Complexity: O(log links) for each of `targets`.
     func linked(of targets: Set<Int64>) throws(StorageError) -> Set<Int64> {
         var found: Set<Int64> = []
         for target in targets {
@@ -262,12 +272,12 @@ struct CollectionContents {
 }
 
 extension ReadView {
-    /// The rows that a column of many links leads to; null links are skipped.
+    /// The keys of the rows that a collection of links leads to; null links are skipped.
     func links(_ row: RowLocation, _ key: Int64, _ property: BoundProperty) throws(StorageError) -> [Int64] {
         try CollectionContents(self, at: row, key: key, property: property)?.links() ?? []
     }
 
-    /// As ``links(_:_:_:)``, for a column without its property.
+    /// As ``links(_:_:_:)``, for a column whose property the caller does not have.
     func links(_ row: RowLocation, _ key: Int64, column: Int) throws(StorageError) -> [Int64] {
         let table = Int(row.table)
         guard let tag = ColumnTag(rawValue: schema.tables[table].columns[column].tag), let elements = tag.elements

@@ -1,12 +1,13 @@
-/// An iteration over a collection that may change meanwhile.
+/// An iteration over a collection that the program may change before the iteration ends.
 protocol CollectionWalk: AnyObject {
-    /// Whether it iterates over this column of a row; `column` is a position.
+    /// Whether it iterates over the collection in this column of a row. Table and column are positions in the schema.
     func isOf(_ table: Int, _ key: Int64, _ column: Int) -> Bool
-    /// Copies the rest of the collection, because it is about to change.
+    /// Copies the elements that the iteration has still to give, because the collection is about to change.
     func settle()
 }
 
-/// Unfinished iterations over collections in a write. Holds them weakly.
+/// The unfinished iterations over collections in a write, so that each still gives the elements as they were at its
+/// start. Retains none of them: an iteration removes itself before it is deallocated.
 ///
 /// Concurrency: confined with its Realm.
 final class CollectionWalks {
@@ -30,7 +31,7 @@ final class CollectionWalks {
         for walk in walks.values.map(\.walk) where walk.isOf(table, key, column) { walk.settle() }
     }
 
-    /// Called before any collection may change, and at the end of the write.
+    /// Called before an operation that may change every collection, and at the end of the write.
     func settleAll() {
         if walks.isEmpty { return }
         for walk in walks.values.map(\.walk) { walk.settle() }

@@ -4,12 +4,13 @@
     import Foundation
 #endif
 
-/// A value that prints the objects it leads to, down to a depth.
+/// A value whose description includes the objects that it leads to, down to a depth.
 protocol Describing {
     func described(_ depth: Int) -> String
 }
 
-/// Descriptions of objects and collections: nested down to a depth, so that cycles end.
+/// Makes the descriptions of objects and collections, in RealmSwift's format: nested down to a depth, so that cycles
+/// end.
 enum Description {
     static let depth = 5
     static let shownElements = 100
@@ -36,8 +37,8 @@ enum Description {
 
     static func indented(_ text: String) -> String { text.replacing("\n", with: "\n\t") }
 
-    /// A collection's elements, or a map's entries.
-    /// - Parameter identity: identifies the collection while it lives.
+    /// The description of a collection with its elements, or a map with its entries.
+    /// - Parameter identity: the object whose address identifies the collection while it lives.
     static func collection(
         _ name: String, of element: _PropertyShape, identity: AnyObject?, count: Int, lines: some Sequence<String>
     ) -> String {
@@ -48,7 +49,7 @@ enum Description {
         return "\(name)\(type)>\(address) (\n\(shown)\(skipped)\n)"
     }
 
-    /// A list, a set or results.
+    /// The description of a list, a set or results.
     static func elements<Elements: Collection>(
         _ name: String, _ elements: Elements, identity: AnyObject?, depth: Int
     ) -> String where Elements.Element: RealmCollectionValue {

@@ -14,8 +14,9 @@ public final class DynamicObject: Object {
     /// The class's name in the file.
     public var dynamicClassName: String { _frame == nil ? "" : _access.name }
 
-    /// A property's value, through links: `value(for: "bar", "baz", "qux")`.
-    /// - Throws: `invalidInput` for a name that its class does not have.
+    /// A property's value, through links: `value(for: "bar", "baz", "qux")`. Nil if a link on the way is nil.
+    /// - Throws: `invalidInput` for a name that its class does not have, and for a name before the last that is no
+    ///   link; `objectDeleted` or `invalidDatabase` for a value that cannot be read.
     public func value(for names: String...) throws -> Any? {
         var current: Any? = self
         for (place, name) in names.enumerated() {
@@ -28,7 +29,8 @@ public final class DynamicObject: Object {
         return current
     }
 
-    /// A property's value; an error if the class has no such property.
+    /// A property's value.
+    /// - Throws: as ``value(for:)``.
     public func tryGetValue(for name: String) throws -> Any? { try _checkedValue(name) }
 }
 
@@ -41,7 +43,7 @@ extension Optional where Wrapped == Any {
 }
 
 extension ObjectBase {
-    /// The same object as a dynamic one.
+    /// The same row as a dynamic object; nil for an unmanaged or invalidated object.
     var _dynamicTwin: DynamicObject? {
         if let known = self as? DynamicObject { return known }
         guard let instance = _instance, !isInvalidated, let access = instance.access(named: _access.name, typed: false)
@@ -92,7 +94,8 @@ extension ObjectBase {
         return Collection(_column: _CollectionColumn(twin, place))
     }
 
-    /// A property by name; an error if there is none of this name, or it cannot be read.
+    /// A property by name.
+    /// - Throws: `invalidInput` if there is none of this name; the error of a read that fails.
     func _checkedValue(_ name: String) throws(Realm.Error) -> Any? {
         guard _frame == nil || _access.property(name) != nil else { throw _unknown(name) }
         guard let instance = _instance else { return self[name] }
@@ -107,7 +110,7 @@ extension ObjectBase {
                 + "it has \(known)")
     }
 
-    /// A property by name.
+    /// A property by name. An unknown name gives nil; in a managed object it is also reported, or fails the write.
     func _dynamicValue(_ name: String) -> Any? {
         guard _frame != nil else {
             guard let field = ClassPlan.plan(for: type(of: self)).field(named: name) else { return nil }
@@ -122,7 +125,7 @@ extension ObjectBase {
         return _storedAny(access, place)
     }
 
-    /// A property of a class that only the file declares.
+    /// The value of a property of an object whose class is known by name alone.
     private func _storedAny(_ access: ClassAccess, _ place: Int) -> Any? {
         let property = access.properties[place]
         let instance = access.instance
@@ -135,7 +138,7 @@ extension ObjectBase {
             return nil
         }
         if case .link(let key) = value {
-            // As its own class, if the program has it; in a migration all classes are dynamic.
+            // An object of the program's class if it has one; in a migration all objects are dynamic.
             return property.target.flatMap { instance.access(named: $0, typed: !instance.isMigration) }
                 .flatMap { instance.materialize($0, RowKey(key)) }
         }
@@ -151,7 +154,8 @@ extension ObjectBase {
 
     func _setDynamicValue(_ name: String, _ value: Any?) {
         guard _frame != nil else {
-            // The placeholder of an object that a migration could not create: the migration has failed already.
+            // An unmanaged dynamic object stands for one that a migration could not create: the migration has failed
+            // already.
             if self is DynamicObject { return }
             let plan = ClassPlan.plan(for: type(of: self))
             guard let field = plan.field(named: name) else {
@@ -171,14 +175,14 @@ extension ObjectBase {
         ObjectMaker(write, copies: false).assign(to: self, access: access, at: place, value: value, policy: .error)
     }
 
-    /// Sets properties from a dictionary, an array or an object, while unmanaged.
+    /// Sets the properties of an unmanaged object from a dictionary, an array or an object.
     /// - Parameter allowsUnknown: whether unknown names are ignored.
-    /// - Returns: the error for a value that does not fit.
+    /// - Returns: the error for the first value that does not fit; nil if all fit.
     func _assign(_ value: Any, allowsUnknown: Bool = true) -> Realm.Error? {
         NestedAssignment.assign(self, value, allowsUnknown: allowsUnknown)
     }
 
-    /// As `_assign`; values that are nested too deeply are postponed.
+    /// The part of ``_assign(_:allowsUnknown:)`` for one object: ``NestedAssignment`` calls it for each.
     func _assignFields(_ value: Any, allowsUnknown: Bool = true) -> Realm.Error? {
         let plan = ClassPlan.plan(for: type(of: self))
         func names() -> [String] { plan.fields.filter(\.isStored).map(\.name) }

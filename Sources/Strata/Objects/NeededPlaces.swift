@@ -1,9 +1,9 @@
-/// Places that an access to a collection requires, as given by the caller: they may be negative, beyond the end, or
-/// inverted.
+/// The places that an access to a collection needs, as the program gave them: they may be negative, beyond the end, or
+/// in inverted order.
 enum NeededPlaces {
     /// The elements from one place to another, both included.
     case elements(from: Int, to: Int)
-    /// The places from one to another, excluding the second; none if they are equal, which may be at the end.
+    /// The places from one to another, excluding the second. Equal ones need no element, and may both be the end.
     case range(from: Int, to: Int)
 
     static func element(_ place: Int) -> Self { .elements(from: place, to: place) }
@@ -23,7 +23,7 @@ enum NeededPlaces {
         }
     }
 
-    /// A given place plus a distance; clamped if it overflows.
+    /// A place plus a distance; clamped if it overflows.
     static func sum(_ place: Int, _ distance: Int) -> Int {
         let (sum, overflows) = place.addingReportingOverflow(distance)
         return overflows ? (distance < 0 ? .min : .max) : sum

@@ -1,10 +1,11 @@
 import CStrataShim
 
-/// Assignment of nested dictionaries to unmanaged objects.
+/// Assigns dictionaries that contain dictionaries to unmanaged objects, on a bounded stack.
 ///
-/// Only a property knows the type of object to make of a dictionary, and it is called without the nesting depth, so the
-/// thread keeps the depth. Values take stack for each level up to ``deepest``; deeper ones are assigned after the rest,
-/// so that a chain of any length needs a bounded stack.
+/// Which object to make of an inner dictionary is known to the property alone, and its conversion (`_fromAny`) is not
+/// told the nesting depth. So the run, with the depth, is kept in a variable of the thread. Down to ``deepest`` levels
+/// an object is assigned recursively; one that is nested deeper waits, and is assigned after the rest. So a chain of
+/// any length takes a bounded stack.
 enum NestedAssignment {
     private final class Run {
         var depth = 0
@@ -13,7 +14,9 @@ enum NestedAssignment {
 
     private static let deepest = 16
 
-    /// - Returns: the error for a value that does not fit.
+    /// Assigns the properties of `object` from a dictionary, an array or an object.
+    /// - Parameter allowsUnknown: whether unknown names in `value` are ignored; in values inside it they always are.
+    /// - Returns: the error for the first value that does not fit; nil if all fit.
     static func assign(_ object: ObjectBase, _ value: Any, allowsUnknown: Bool = true) -> Realm.Error? {
         if let known = strata_assignments() {
             return deeper(Unmanaged<Run>.fromOpaque(known).takeUnretainedValue(), object, value)

@@ -1,12 +1,13 @@
 import StrataStorage
 
-/// Finds inner collections in values of any type.
+/// Finds the inner collections of a property of any type, and finds them again in a later version.
 struct NestedReading {
     let view: ReadView
-    /// Of the property: a single value, or a collection of them.
+    /// Of the property, which is a single value of any type, or a collection of such values.
     let tag: ColumnTag
 
-    /// The property's own collection, or the one that is its value; nil if there is none.
+    /// The outermost collection: the property itself if it is one, else the list or map that is its value. Nil if the
+    /// value is no collection.
     func root(_ row: RowLocation, _ key: Int64, _ column: Int) throws(StorageError) -> CollectionReader? {
         if let elements = tag.elements {
             return try CollectionReader(view, row: row, key: RowKey(key), column: column, as: elements, isLinks: false)
@@ -15,8 +16,9 @@ struct NestedReading {
         return try CollectionReader(view, value: bytes)
     }
 
-    /// The steps to an inner collection in a later version; nil if it is gone. A changed inner collection is the same
-    /// one as long as its neighbours determine its place.
+    /// The steps to an inner collection in a later version; nil if it is gone. In a list, one whose contents changed
+    /// counts as the same as long as its neighbours tell which one it is: see ``NestedMatch``.
+    /// - Parameter standing: the steps in the earlier version.
     static func followed(
         _ standing: NestedSteps, _ earlier: CollectionReader, _ later: CollectionReader
     ) throws(StorageError) -> NestedSteps? {
@@ -42,7 +44,8 @@ struct NestedReading {
     }
 }
 
-/// The correspondence of inner collections in the elements of a list between two versions.
+/// Tells which inner collection in the elements of a list is which between two versions. An inner collection has no
+/// identity of its own.
 struct NestedMatch {
     private let old: CollectionReader
     private let new: CollectionReader
@@ -63,8 +66,9 @@ struct NestedMatch {
         return try changed().first { $0.old == place }?.new
     }
 
-    /// Old and new places of inner collections that changed in place: between the same two neighbours, in order, if
-    /// their number is unchanged.
+    /// Old and new places of inner collections that changed in place. Where elements between two kept ones were
+    /// replaced, the lists among the old ones and among the new ones are paired in order, if there are as many of both;
+    /// and the maps likewise.
     func changed() throws(StorageError) -> [(old: Int, new: Int)] {
         var pairs: [(old: Int, new: Int)] = []
         var (gone, come) = (0, 0)
@@ -95,7 +99,7 @@ struct NestedMatch {
             if old.count == new.count { pairs += zip(old, new).map { ($0.place, $1.place) } }
         }
         pairs.sort { $0.old < $1.old }
-        // Collections that swapped places did not change in place.
+        // If a list and a map would swap places, they did not change in place.
         let ascend = zip(pairs, pairs.dropFirst()).allSatisfy { $0.new < $1.new }
         return ascend ? pairs : []
     }
@@ -112,7 +116,7 @@ struct NestedMatch {
 }
 
 extension CollectionReader {
-    /// The place of a step; nil if there is none.
+    /// The place of the element that a step leads to; nil if there is none.
     func place(of step: NestedSteps.Step) throws(StorageError) -> Int? {
         switch step {
         case .index(let place): return !column.isKeyed && place >= 0 && place < count ? place : nil
@@ -123,7 +127,8 @@ extension CollectionReader {
         }
     }
 
-    /// The collection at the end of steps, and the places along them; nil if there is none.
+    /// The inner collection at the end of steps, and the places of the elements along them; nil if there is none of
+    /// this kind.
     func found(_ standing: NestedSteps) throws(StorageError) -> (reader: CollectionReader, path: [Int])? {
         var reader = self
         var path: [Int] = []
@@ -146,7 +151,7 @@ extension CollectionReader {
         }
     }
 
-    /// The encoding of an inner collection, as if its bytes were short.
+    /// An inner collection with its contents as bytes, also if it is stored as a tree; nil if the element is none.
     /// - Complexity: O(elements and their bytes).
     func encodedNested(at place: Int) throws(StorageError) -> [UInt8]? {
         guard let inner = try nested(at: place) else { return nil }

@@ -13,12 +13,14 @@ extension _CheckedReading {
     }
 }
 
-/// Copies objects: first empty ones, then their values. A run makes one copy of each object.
+/// Copies objects and all that they lead to: for each object first an empty copy, then its values. A run makes one copy
+/// of each object.
 ///
-/// A class: collections are mapped by a closure, and copying the set of known objects would take time linear in the
-/// chain.
+/// A class and not a struct: a collection is mapped by a closure that looks up and adds copies. A struct's dictionary
+/// of the copies would be copied for each collection, which takes time linear in the length of a chain.
 final class DetachRun {
-    /// Objects of one file, or unmanaged ones.
+    /// Identifies a managed object by its row, so that two accessors of a row get one copy, and an unmanaged one by its
+    /// address. All managed objects of a run are of one file.
     private enum Identity: Hashable {
         case row(table: UInt32, key: Int64)
         case object(ObjectIdentifier)
@@ -26,7 +28,7 @@ final class DetachRun {
 
     private var copies: [Identity: ObjectBase] = [:]
     private var waiting: [(from: ObjectBase, to: ObjectBase)] = []
-    /// The instance whose objects are linked to without a copy.
+    /// The Realm that the copies will be added to: its own objects are linked to without a copy. Nil if all are copied.
     private let home: RealmInstance?
 
     init(into home: RealmInstance? = nil) { self.home = home }

@@ -8,7 +8,7 @@ import StrataStorage
 open class ObjectBase: Hashable, CustomStringConvertible {
     /// Nil while unmanaged.
     @usableFromInline @exclusivity(unchecked) final var _frame: UnsafeMutablePointer<_ClassFrame>?
-    /// The stamp under which the location is valid.
+    /// The Realm's stamp (``_ClassFrame/stamp``) under which the location was found; under another one it is not valid.
     @usableFromInline @exclusivity(unchecked) final var _stamp: UInt64
     /// The row's location, in parts that code of other modules can compare: see ``_location``.
     @usableFromInline @exclusivity(unchecked) final var _group: UnsafeRawPointer?
@@ -17,12 +17,13 @@ open class ObjectBase: Hashable, CustomStringConvertible {
     /// Row key and creation version: set once; with the table they are the object's identity.
     @exclusivity(unchecked) final var _key: Int64
     @exclusivity(unchecked) final var _creation: UInt64
-    /// The Realm of a managed object, or the trace of an object that follows a key path.
+    /// The ``RealmInstance`` of a managed object, or the ``KeyPathTrace`` of an object that follows a key path.
     @usableFromInline @exclusivity(unchecked) final var _owner: AnyObject?
-    /// The write that created the row, by the Realm's count, if it was not committed when the object was made. A
-    /// cancelled write's version number is reused, so the creation version alone does not identify the row.
+    /// The number of the write that created the row, counted by the Realm; 0 if that write was committed before this
+    /// object was made. The next write reuses the version of a cancelled one, so the creation version alone does not
+    /// identify a row that was created in a cancelled write.
     @exclusivity(unchecked) final var _birthWrite: UInt32
-    /// Set while the object is being added, for links back to it.
+    /// Whether ``ObjectAdder`` is adding the object, so that links back to it are set later.
     @exclusivity(unchecked) final var _isBeingAdded: Bool
 
     public required init() {
@@ -38,7 +39,8 @@ open class ObjectBase: Hashable, CustomStringConvertible {
         _isBeingAdded = false
     }
 
-    /// ``ClassPlan`` recognizes classes without a deinit of their own by the first call.
+    /// The call of `strata_object_ends` comes first: ``ClassPlan`` takes a class whose deinit leads to that call
+    /// without any other effect for one that has no deinit of its own.
     deinit {
         strata_object_ends()
         if _frame == nil { UnmanagedRelease.run(self) }
@@ -72,13 +74,13 @@ open class ObjectBase: Hashable, CustomStringConvertible {
     ///     override class func uniqueKeys() -> [[String]] { [["email"], ["lastName", "firstName"]] }
     ///
     /// A write that would leave duplicates throws `duplicateKey` at its commit. A key with a null is never a duplicate.
-    /// The first property of a key gets an index, so name the most selective one first.
+    /// Each property of a key gets an index, if its type can have one; the check uses the most selective of them.
     open class func uniqueKeys() -> [[String]] { [] }
 
     /// Stored properties that are not persisted, in the older form of declaration.
     open class func ignoredProperties() -> [String] { [] }
 
-    /// Names of properties in the file, by their own names, for those that differ.
+    /// The names that properties have in the file, by their names in the program, for those that differ.
     ///
     ///     override class func propertiesMapping() -> [String: String] { ["firstName": "first_name"] }
     open class func propertiesMapping() -> [String: String] { [:] }
@@ -97,7 +99,8 @@ open class ObjectBase: Hashable, CustomStringConvertible {
         return unsafeDowncast(_owner, to: RealmInstance.self)
     }
 
-    /// Whether the row of a managed object was deleted. Never true for an unmanaged object.
+    /// Whether the row of a managed object was deleted or cannot be read, or its Realm shows no version any more. Never
+    /// true for an unmanaged object.
     public final var isInvalidated: Bool {
         #if Zoo
             if PlantedMistake.invalidationDenied.isPlanted { return false }
@@ -107,7 +110,7 @@ open class ObjectBase: Hashable, CustomStringConvertible {
 
     private final func _isCurrentRow() -> Bool { _stamp == _access.frame.pointee.stamp }
 
-    /// Whether the object belongs to an immutable version.
+    /// Whether the object belongs to a frozen Realm, which shows one version for ever.
     public final var isFrozen: Bool { _instance?.isFrozen ?? false }
 
     /// Whether both are the same row, or the same unmanaged object. Reads no storage.
@@ -126,7 +129,8 @@ open class ObjectBase: Hashable, CustomStringConvertible {
 
     public static func == (a: ObjectBase, b: ObjectBase) -> Bool { a.isSameObject(as: b) }
 
-    /// Stable once the object is managed, whatever happens to its row.
+    /// From when the object is managed the hash stays the same, whatever happens to its row. Adding an unmanaged object
+    /// changes its hash.
     public func hash(into hasher: inout Hasher) {
         guard _frame != nil else { return hasher.combine(ObjectIdentifier(self)) }
         #if Zoo
@@ -148,9 +152,9 @@ open class ObjectBase: Hashable, CustomStringConvertible {
         set { _setDynamicValue(key, newValue) }
     }
 
-    /// A property, or a typed error if the row is deleted or unreadable.
-    ///
-    ///     let name = try dog.read(\.name)
+    /// Runs `read`, which reads properties of this object, and throws if the row is deleted or unreadable. For
+    /// ``_CheckedReading/read(_:)``.
+    /// - Throws: ``Realm/Error`` with `objectDeleted`, `invalidDatabase` or `incorrectThread`.
     public final func _readChecked<Value>(_ read: () -> Value) throws -> Value {
         guard _frame != nil else { return read() }
         let access = _access
@@ -171,13 +175,14 @@ extension _CheckedReading {
     /// A property, or a typed error if the row is deleted or unreadable: the throwing form of `self.property`.
     ///
     ///     let name = try dog.read(\.name)
-    /// - Throws: ``Realm/Error`` with `objectDeleted` or `invalidDatabase`.
+    /// - Throws: ``Realm/Error`` with `objectDeleted`, `invalidDatabase` or `incorrectThread`.
     public func read<Value>(_ property: KeyPath<Self, Value>) throws -> Value {
         try _readChecked { self[keyPath: property] }
     }
 }
 
-/// An object with an identity of its own in a Realm.
+/// The base class of an application's objects that have an identity of their own in a Realm, in contrast to an
+/// ``EmbeddedObject``.
 open class Object: ObjectBase {
     public required init() { super.init() }
 
@@ -188,7 +193,8 @@ open class Object: ObjectBase {
         if let error = _assign(value) { fatalError(error.description) }
     }
 
-    /// As `init(value:)`, for values that may not fit.
+    /// As `init(value:)`, for values that may not fit: where that one ends the program, this one throws. It also
+    /// refuses names that the class does not have.
     /// - Throws: ``Realm/Error`` with `invalidInput`, naming class, property, what was expected and got.
     public convenience init(checking value: Any) throws {
         self.init()
@@ -205,7 +211,7 @@ public typealias RealmSwiftObject = Object
 ///     final class Person: Object { @Persisted var address: Address? }
 ///
 /// It is added and deleted with its parent, and deleted when the parent replaces it. A second parent is refused: give
-/// it an object of its own, such as `detached()`.
+/// that parent an object of its own, such as a copy by `detached()`.
 open class EmbeddedObject: ObjectBase {
     public required init() { super.init() }
 

@@ -7,7 +7,7 @@ enum UnmanagedRelease {
         var waiting: [ObjectBase] = []
         take(object, &waiting)
         while var next = waiting.popLast() {
-            // Objects with further references stay as they are.
+            // An object with further references is not released now: it runs this itself when it is.
             if next._frame == nil, isKnownUniquelyReferenced(&next) { take(next, &waiting) }
         }
     }
@@ -20,8 +20,8 @@ enum UnmanagedRelease {
         }
     }
 
-    /// Lists and maps of values of any type to be released. Kept as collections, since a value of any type that holds
-    /// one would be a second reference.
+    /// Lists and maps of values of any type that wait to be released. Each is kept as a collection: an `AnyRealmValue`
+    /// that holds it would be a second reference, so that it would never be uniquely referenced.
     struct Nested {
         fileprivate var lists: [List<AnyRealmValue>] = []
         fileprivate var maps: [Map<String, AnyRealmValue>] = []

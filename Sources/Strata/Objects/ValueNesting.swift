@@ -1,6 +1,7 @@
-/// Nesting depth of dictionaries and lists in a value.
+/// Limits how deep dictionaries and lists are nested in a value of the program.
 enum ValueNesting {
-    /// Whether the depth exceeds `limit`. Reads no deeper than that.
+    /// Whether more than `limit` collections are nested inside one another. Reads no deeper than `limit`, so a
+    /// collection that contains itself ends, too.
     static func isDeeper(_ value: Any?, than limit: Int) -> Bool {
         switch _flatten(value) {
         case let entries as [String: Any]:

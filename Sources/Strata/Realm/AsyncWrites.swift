@@ -2,47 +2,52 @@ import Dispatch
 import StrataStorage
 import Synchronization
 
-/// Asynchronous writes of one Realm, which wait for the write gate and the disk without blocking the Realm's thread.
+/// The asynchronous writes of one Realm: they wait for the write gate and for the disk without blocking the thread,
+/// queue or actor of the Realm.
 ///
-/// Requests are served in order. A queue of its own waits for the gate; the acquired transaction is stored in
-/// ``grant``, and the Realm's thread, queue or actor is woken. A blocking write that comes in between takes the stored
-/// transaction, since it could not acquire the gate otherwise; the requests then wait for another one.
-/// Concurrency: used where its Realm lives, except ``grant``.
+/// Requests are served in order. The file's ``SharedStore/writeQueue`` waits for the gate and stores the transaction
+/// that it acquired in ``grant``; then the Realm is woken. A blocking write of the Realm that comes in between takes
+/// that transaction, since it could not acquire the gate otherwise; the requests then wait for another one.
+///
+/// Concurrency: used on the Realm's main thread, queue or actor, except ``grant``.
 final class AsyncWrites {
     private unowned let instance: RealmInstance
     private let grant = WriteGrant()
     private var requests: [Request] = []
     private var lastID = 0
+    /// Set while a transaction is on its way, or acquired for a task that has not claimed it.
     private var isAcquiring = false
-    /// Set while a request runs, which may begin and end transactions itself.
+    /// Set while the closure of a request runs, which may begin and end writes itself.
     private var isRunning = false
-    /// Set while the write of a request runs that claimed its transaction by ``claim(_:)``.
+    /// Set while a write runs that a task began by ``claim(_:)``.
     private var isClaimed = false
-    /// The next transaction of an open commit batch.
+    /// The next transaction of a commit batch that is not complete; it holds the write gate.
     private var groupTransaction: WriteTransaction?
+    /// The completions of that batch, and its last commit: with it the whole batch is durable.
     private var group: [Completion] = []
     private var groupCommit: PendingCommit?
-    /// Number of commits that wait for the disk.
+    /// The number of commit batches that wait for the disk. A commit that is not grouped is a batch of its own.
     private var unfinished = 0
-    /// Numbers of commit batches in the order of their beginning; their completions run in that order.
+    /// How many batches began to wait for the disk, and the completions of how many were called: in the same order.
     private var groupsBegun = 0
     private var groupsTold = 0
     /// Batches that are durable while an earlier one still waits for the disk: their completions and errors by number.
     private var early: [Int: ([Completion], StorageError?)] = [:]
     private var cancelledCompletions: Set<Int> = []
-    /// Most commits of a batch: other writers wait for the gate while it lasts.
+    /// The most commits of a batch: all other writers wait for the gate until it is complete.
     private static let groupLimit = 256
 
     struct Request {
         let id: Int
-        /// Runs when the transaction is acquired. A request that claims it later only learns that it is acquired.
+        /// Called when the transaction is acquired: inside the write; for a request that claims the transaction later,
+        /// only to tell it so.
         var run: (Result<Void, Realm.Error>) -> Void
         let takesGrantLater: Bool
-        /// Whether a claiming request was told that the transaction is acquired.
+        /// Whether a request that claims its transaction was told that it is acquired.
         var isTold = false
     }
 
-    /// Result of claiming a transaction.
+    /// The result of ``claim(_:)``.
     enum Claim {
         /// The write has begun.
         case begun
@@ -62,20 +67,24 @@ final class AsyncWrites {
 
     // MARK: Requests
 
-    /// - Parameter run: called inside the write, which is rolled back unless `run` ends it.
+    /// Requests a write.
+    /// - Parameter run: called inside the write, which is rolled back unless `run` ends it; or with the error for which
+    ///   there is no write.
+    /// - Returns: the request's number.
     func begin(_ run: @escaping (Result<Void, Realm.Error>) -> Void) -> Int {
         let id = nextID()
         requests.append(Request(id: id, run: run, takesGrantLater: false))
         #if Zoo
             if PlantedMistake.asyncOrder.isPlanted { requests.insert(requests.removeLast(), at: 0) }
         #endif
-        // Asynchronous: a request never runs before the call that made it returns.
+        // Calls `run` later: never before this returns.
         pump()
         return id
     }
 
-    /// Calls `isThere` at this request's turn; the caller then claims it by ``claim(_:)``.
-    /// - Parameter id: from ``reserve()``, or of a request that came late.
+    /// Requests a write for a task. Calls `isThere` when the transaction is acquired; the task then begins the write by
+    /// ``claim(_:)``.
+    /// - Parameter id: from ``reserve()``, or of a request whose claim was `late`.
     func wait(_ id: Int, _ isThere: @escaping (Result<Void, Realm.Error>) -> Void) {
         if let place = requests.firstIndex(where: { $0.id == id }) {
             requests[place].run = isThere
@@ -86,16 +95,17 @@ final class AsyncWrites {
         pump()
     }
 
-    /// A number for ``wait(_:_:)``.
+    /// A number for ``wait(_:_:)``, by which the request can be withdrawn before it is made.
     func reserve() -> Int { nextID() }
 
-    /// Returns a closure that withdraws a request before its turn, and calls it; callable from any thread.
+    /// A closure for any thread, which withdraws a request if its turn has not come, and calls the request's closure:
+    /// its claim is `withdrawn` then.
     func withdrawal(of id: Int) -> @Sendable () -> Void {
         let living = Living(instance)
         let schedule = instance.confinement.scheduler
         return {
             schedule? {
-                // A request that was told checks for itself.
+                // A task whose request was told that it may claim checks for its cancellation itself.
                 let writes = living.instance.writing.asyncWrites
                 if writes.requests.contains(where: { $0.id == id && !$0.isTold }) {
                     writes.withdraw(id)?.run(.success(()))
@@ -104,7 +114,8 @@ final class AsyncWrites {
         }
     }
 
-    /// Withdraws a request whose transaction is not acquired yet.
+    /// Removes a request that has not begun.
+    /// - Returns: the request; nil if there is none.
     @discardableResult
     func withdraw(_ id: Int) -> Request? {
         guard let place = requests.firstIndex(where: { $0.id == id }) else { return nil }
@@ -132,14 +143,15 @@ final class AsyncWrites {
         return lastID
     }
 
-    /// Acquires the next transaction if a request waits and none is on the way.
+    /// Lets the file's queue acquire the next transaction, if a request waits and no transaction is on its way.
     private func pump() {
         guard !isAcquiring, !isRunning, !instance.isInWrite, !requests.isEmpty else { return }
         if let next = groupTransaction {
             groupTransaction = nil
             return serve(next)
         }
-        // Observers are notified of a commit before the next write begins; this thread must not wait for that.
+        // Observers are notified of a commit before the next write begins, and this thread must not wait for the disk:
+        // the end of the commit calls `pump` again.
         if unfinished > 0 && !instance.observation.isEmpty { return }
         guard let shared = instance.shared, let schedule = instance.confinement.scheduler else { return }
         isAcquiring = true
@@ -161,7 +173,7 @@ final class AsyncWrites {
         guard let first = requests.first else { return grant.giveUp() }
         guard grant.isSettled else { return pump() }
         if first.takesGrantLater {
-            // The transaction is reserved for the request until it claims it.
+            // No other transaction is acquired until the request claims this one.
             isAcquiring = true
             requests[0].isTold = true
             return first.run(.success(()))
@@ -174,7 +186,8 @@ final class AsyncWrites {
         }
     }
 
-    /// Runs the next request in a transaction, and further ones in the same commit batch.
+    /// Runs the next request in a transaction. If it commits as part of a batch, runs further ones in the batch's next
+    /// transactions.
     private func serve(_ transaction: WriteTransaction) {
         var next: WriteTransaction? = transaction
         while let running = next {
@@ -204,7 +217,8 @@ final class AsyncWrites {
         pump()
     }
 
-    /// Begins the write of a request at its turn.
+    /// Begins the write of a request, after it was told that its transaction is acquired.
+    /// - Throws: why there is no write; the request is removed then.
     func claim(_ id: Int) throws(Realm.Error) -> Claim {
         guard requests.contains(where: { $0.id == id }) else { return .withdrawn }
         isAcquiring = false
@@ -227,7 +241,7 @@ final class AsyncWrites {
         return .begun
     }
 
-    /// The acquired transaction, or the one on its way, for which this blocks. Nil if there is none.
+    /// The acquired transaction; blocks if one is on its way. Nil if there is none.
     func takeGrant() throws(StorageError) -> WriteTransaction? {
         if let next = groupTransaction {
             groupTransaction = nil
@@ -246,8 +260,9 @@ final class AsyncWrites {
 
     /// Commits the running write without waiting for the disk.
     /// - Parameters:
-    ///   - grouped: commits together with the requests that wait already, in one commit batch.
-    ///   - completion: called where the Realm lives, after observers were notified.
+    ///   - grouped: whether the commit may form one commit batch with the requests that wait already.
+    ///   - completion: called on the Realm's main thread, queue or actor, after observers were notified.
+    /// - Returns: a number by which the call of `completion` can be cancelled.
     func commit(grouped: Bool, _ completion: @escaping ((any Swift.Error)?) -> Void) -> Int {
         let id = nextID()
         guard let write = instance.write else { return id }
@@ -282,7 +297,7 @@ final class AsyncWrites {
         return id
     }
 
-    /// Waits for the disk on another thread, and calls the completions of the batch.
+    /// Completes the commit batch: another thread waits for the disk, then the completions of the batch are called.
     private func endGroup() {
         if let rest = groupTransaction {
             groupTransaction = nil
@@ -308,7 +323,8 @@ final class AsyncWrites {
         }
     }
 
-    /// The waits end on their own threads in any order; completions run in the order of the commits.
+    /// Called when a batch is durable or has failed. Each waits on a thread of its own, so they may come in any order;
+    /// the completions are called in the order of the commits.
     private func arrived(_ number: Int, _ members: [Completion], _ failure: StorageError?) {
         early[number] = (members, failure)
         while let (members, failure) = early.removeValue(forKey: groupsTold) {
@@ -333,13 +349,16 @@ final class AsyncWrites {
     }
 }
 
-/// Keeps a Realm alive until its writes are done.
+/// Retains a Realm until its asynchronous writes are done.
 private struct Living: @unchecked Sendable {  // handed to where the instance lives, and used there only
     let instance: RealmInstance
     init(_ instance: RealmInstance) { self.instance = instance }
 }
 
-/// A transaction on its way from the thread that acquired the write gate.
+/// Hands a transaction from the thread that acquired the write gate to the thread of the Realm.
+///
+/// Concurrency: any thread. `expect` comes first, on the Realm's side, then `settle` by the thread with the
+/// transaction; `take` waits for that.
 private final class WriteGrant: Sendable {
     private struct State: @unchecked Sendable {  // a transaction may be handed over; one side has it at a time
         var isExpected = false
@@ -359,7 +378,7 @@ private final class WriteGrant: Sendable {
         arrival.signal()
     }
 
-    /// Blocks while a transaction is on its way.
+    /// The transaction; blocks while it is on its way. Nil if none is expected.
     func take() throws(StorageError) -> WriteTransaction? {
         guard state.withLock({ $0.isExpected }) else { return nil }
         arrival.wait()

@@ -8,20 +8,21 @@ extension Realm {
             /// Objects with keys in a range, and their number; nil if the page with the count is lost, too. Collections
             /// leave them out.
             case objects(keys: ClosedRange<Int64>, count: Int?)
-            /// A value of one object, or elements of its collection. The object itself is readable.
+            /// A value of one object, or elements of its collection; nil if the property is not known. The object's
+            /// other properties are readable.
             case value(key: Int64, property: String?)
-            /// The index, or the inverse links, of a property: objects are found without them, more slowly.
+            /// The index, or the inverse links, of a property. Objects are still found without them, more slowly.
             case index(property: String?)
-            /// Unknown.
+            /// It is not known what is lost.
             case unknown
         }
 
-        /// The class; nil if the page belongs to no known one.
+        /// The class; nil if it is not known to which class the page belongs.
         public let className: String?
         public let loss: Loss
         /// The first page of the unreadable node, in pages of 4 096 bytes; nil if it has none.
         public let page: Int?
-        /// Kind of damage: `checksum`, `structure`, `unreadable` and others.
+        /// The kind of damage: `checksum`, `structure`, `unreadable` and others.
         public let reason: String
         /// Whether ``Realm/acknowledgeDamage()`` covers it.
         public let isAcknowledged: Bool
@@ -57,9 +58,9 @@ extension Realm {
         }
     }
 
-    /// All places of the file known to be unreadable, in the order in which any process found them.
+    /// All places of the file that are known to be unreadable, in the order in which processes found them.
     ///
-    /// The list survives the close of the file: it is stored beside it in `NAME.damage`.
+    /// The list outlives the process: it is stored beside the file in `NAME.damage`.
     public var damage: [Damage] {
         let schema = instance.currentView?.schema ?? StoreSchema()
         return instance.store.damage.places.map { place, isAcknowledged in
@@ -102,8 +103,8 @@ extension Realm {
 
     /// Acknowledges every place in ``damage``: the program continues with what is readable, and writes work again.
     ///
-    /// Damage found later refuses writes again. A write that has to read a lost page, such as the update or the
-    /// deletion of an unreadable object, throws `invalidDatabase` and changes nothing.
+    /// When further damage is found, writes throw again. A write that has to read a lost page, such as the update or
+    /// the deletion of an unreadable object, throws `invalidDatabase` and changes nothing.
     public func acknowledgeDamage() { instance.store.damage.acknowledge() }
 }
 

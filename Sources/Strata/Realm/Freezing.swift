@@ -1,12 +1,13 @@
 import StrataStorage
 
 extension _CheckedReading {
-    /// A frozen copy of the object: it shows this version for ever, on any thread.
+    /// A frozen copy of the object: it shows the present version for ever, on any thread. Inside a write that is the
+    /// last committed version.
     ///
     /// A deleted object, or one added in the running write, is in no version: the frozen object is invalidated, reads
     /// like any deleted one, and the access follows `Configuration.invalidAccess`. An unmanaged object ends the
     /// program.
-    /// - Complexity: O(log rows); the first object frozen of a version pins it.
+    /// - Complexity: O(log rows). The first object that is frozen in a version pins that version.
     public func freeze() -> Self {
         guard let instance = _instance else {
             fatalError("an unmanaged object cannot be frozen; add it to a Realm first")
@@ -29,7 +30,8 @@ extension _CheckedReading {
 }
 
 extension RealmCollection {
-    /// A frozen copy of the collection: it shows this version for ever, on any thread.
+    /// A frozen copy of the collection: it shows the present version for ever, on any thread. Inside a write that is
+    /// the last committed version.
     ///
     /// If its owner was deleted, the frozen collection is empty and invalidated, and the access follows
     /// `Configuration.invalidAccess`. An unmanaged collection ends the program.
@@ -62,7 +64,8 @@ extension RealmCollection {
 }
 
 extension Map {
-    /// A frozen copy of the map: it shows this version for ever, on any thread.
+    /// A frozen copy of the map: it shows the present version for ever, on any thread. Inside a write that is the last
+    /// committed version.
     ///
     /// If its owner was deleted, the frozen map is empty and invalidated, and the access follows
     /// `Configuration.invalidAccess`. An unmanaged map ends the program.
@@ -86,13 +89,13 @@ extension Map {
     }
 }
 
-/// A frozen object, collection or Realm in a box that may be sent anywhere: the compiler cannot tell a frozen object
-/// from a live one, the box can.
+/// Contains a frozen object, collection or Realm, and may be sent to any thread. A type of its own, because the
+/// compiler cannot tell a frozen object from a live one.
 ///
 ///     let shown = Frozen(person)
 ///     Task.detached { print(shown.value.name) }
 public struct Frozen<Value>: @unchecked Sendable {  // what is frozen never changes, and any thread may read it
-    /// Frozen; `thaw()` returns the live value.
+    /// The frozen value; its `thaw()` returns the live one.
     public let value: Value
 
     init(frozen value: Value) { self.value = value }

@@ -2,7 +2,8 @@ import Dispatch
 import StrataStorage
 import Synchronization
 
-/// Live instances by file and thread, queue or actor, so that each of these sees a single version of a file.
+/// Finds the live instance of a file on a thread, queue or actor, so that each of these sees a single version of a
+/// file. Retains none of them.
 enum InstanceCache {
     private struct Key: Hashable {
         var store: SharedStore.Key
@@ -11,8 +12,8 @@ enum InstanceCache {
 
     private static let instances = Mutex<[Key: InstanceReference]>([:])
 
-    /// The live instance of a configuration here; opened if there is none.
-    /// - Throws: ``Realm/Error``, or what the migration block threw.
+    /// The live instance of a configuration on `queue`, or without one where the caller runs; opened if there is none.
+    /// - Throws: ``Realm/Error``, or the error of the migration block.
     static func instance(_ configuration: Realm.Configuration, queue: DispatchQueue?) throws -> RealmInstance {
         try instance(configuration, queue.map { .queue($0) } ?? .here)
     }
@@ -30,14 +31,14 @@ enum InstanceCache {
         return try make(configuration, shared, place)
     }
 
-    /// The live instance for a frozen one, on this thread, queue or actor.
+    /// The live instance of a frozen one's file, on this thread, queue or actor. Nil if it cannot be opened.
     static func live(_ frozen: RealmInstance) -> RealmInstance? {
         guard let shared = frozen.shared else { return nil }
         return live(frozen.configuration, shared)
     }
 
-    /// On an actor that has the file open, the actor's own instance; other actors cannot be told from the thread they
-    /// run on.
+    /// The live instance of an open file where the caller runs. On an actor that has the file open it is the actor's
+    /// own; an actor that has not cannot be told from the thread that it runs on. Nil if it cannot be opened.
     static func live(_ configuration: Realm.Configuration, _ shared: SharedStore) -> RealmInstance? {
         if let known = onActor(configuration, shared) { return known }
         do { return try instance(configuration, shared, .here) } catch { return nil }
@@ -65,11 +66,11 @@ enum InstanceCache {
     ) throws -> RealmInstance? {
         try configuration.requirePlace()
         let reference = instances.withLock { $0[Key(store: SharedStore.Key(configuration), place: place.identity)] }
-        // The name of a thread, queue or actor that is gone may have been reused.
+        // An actor is identified by its address, which an earlier actor that is gone may have had.
         guard let instance = reference?.instance, instance.confinement.isHere,
             instance.configuration.isCompatible(with: configuration)
         else { return nil }
-        // Instances of a replaced file keep the old one.
+        // If the file was replaced, an instance that was made before still shows the old one.
         if let shared { return instance.shared === shared ? instance : nil }
         if instance.shared?.isStale ?? false { return nil }
         return instance
@@ -88,7 +89,7 @@ enum InstanceCache {
         return made
     }
 
-    /// A live instance outside the cache.
+    /// A new live instance, which the cache does not know.
     static func unshared(
         _ configuration: Realm.Configuration, _ shared: SharedStore, _ place: Confinement
     ) throws -> RealmInstance {
@@ -110,7 +111,8 @@ enum InstanceCache {
 }
 
 extension RealmInstance {
-    /// Wakes an instance after another one's commit. The caller is where the instance lives.
+    /// Called after a commit of another instance or process, and when damage was found, on the main thread, queue or
+    /// actor of this instance: shows the newest version, or tells the program that there is one.
     func wakeUp() {
         observation.inbox?.wakeArrived()
         #if Zoo

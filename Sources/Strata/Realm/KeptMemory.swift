@@ -1,8 +1,8 @@
 import Synchronization
 
-/// In-memory stores that stay alive after their last Realm.
+/// Retains in-memory stores, so that their contents outlive their last Realm.
 ///
-/// Concurrency: every member may be called from any thread. A released store is closed outside the lock.
+/// Concurrency: every member may be called from any thread. A store is released, and so closed, outside the lock.
 enum KeptMemory {
     private struct State {
         var isOn = false
@@ -16,7 +16,7 @@ enum KeptMemory {
         set { state.withLock { $0.isOn = newValue } }
     }
 
-    /// Keeps an in-memory store that was opened or joined, if the program asked for that.
+    /// Called at each open of a store: retains an in-memory one, if the program has set ``isOn``.
     static func keep(_ store: SharedStore, _ configuration: Realm.Configuration) {
         guard configuration.inMemoryIdentifier != nil else { return }
         state.withLock { if $0.isOn { $0.stores[store.key] = store } }
@@ -49,7 +49,7 @@ extension Realm.Configuration {
 }
 
 extension Realm {
-    /// Releases every in-memory Realm that ``Configuration/keepsInMemoryRealms`` keeps. A Realm with a live instance
-    /// lives as long as that; the others are empty at their next open.
+    /// Gives up every in-memory Realm that ``Configuration/keepsInMemoryRealms`` keeps. One that the program still uses
+    /// lives until it is released; the others are empty at their next open.
     public static func endInMemoryRealms() { KeptMemory.endAll() }
 }

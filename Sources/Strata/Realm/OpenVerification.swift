@@ -1,7 +1,7 @@
 import Dispatch
 import StrataStorage
 
-/// Verification of a file at its open, beyond the pages that the open reads.
+/// Verifies a file when it is opened, beyond the pages that the open itself reads.
 struct OpenVerification {
     private let store: Store
     private let configuration: Realm.Configuration
@@ -11,7 +11,7 @@ struct OpenVerification {
         self.configuration = configuration
     }
 
-    /// Whether the configuration asks for it, directly or by a policy that repairs.
+    /// Whether the configuration asks for it: by `verification`, or by a policy for damage that repairs.
     private var isWanted: Bool {
         configuration.inMemoryIdentifier == nil
             && (configuration.verification == .atOpen || configuration.onDamage != .fail && !configuration.readOnly)
@@ -19,7 +19,7 @@ struct OpenVerification {
 
     private var isSmall: Bool { StoreVerification(of: store).contentBytes <= configuration.verificationLimit }
 
-    /// Verifies a file that is small enough, and checks for damage found in earlier sessions.
+    /// Verifies a file that is small enough. If a policy repairs, damage that an earlier process found counts, too.
     /// - Returns: why the file is to be repaired or refused; nil for a file without known damage.
     func failure() throws(StorageError) -> StorageError? {
         guard isWanted else { return nil }
@@ -31,7 +31,7 @@ struct OpenVerification {
         return .corrupt(page: found.page, offset: 0, reason: found.reason)
     }
 
-    /// Verifies a larger file in the background, until its last Realm is gone.
+    /// Verifies a larger file in the background; stops when the file's last Realm in this process was released.
     static func begin(_ shared: SharedStore, _ configuration: Realm.Configuration) {
         let verification = OpenVerification(shared.store, configuration)
         guard verification.isWanted, !verification.isSmall else { return }

@@ -2,7 +2,7 @@ import Dispatch
 import StrataStorage
 import Synchronization
 
-/// A number by which an asynchronous write or commit can be cancelled.
+/// A number by which an asynchronous write, or the completion of a commit, can be cancelled. 0 for a refused one.
 public typealias AsyncTransactionId = Int
 
 extension Realm {
@@ -39,7 +39,8 @@ extension Realm {
         return Realm(try InstanceCache.instance(configuration, shared, .actor(actor)))
     }
 
-    /// Opens and migrates a file on another thread, and passes its Realm to `callback` on the Realm's queue.
+    /// Opens and migrates a file on another thread, then calls `callback` on `callbackQueue` with a Realm that belongs
+    /// to that queue.
     ///
     ///     Realm.asyncOpen(configuration: configuration) { result in
     ///         guard case .success(let realm) = result else { return }
@@ -51,7 +52,7 @@ extension Realm {
         callback: @escaping (Result<Realm, any Swift.Error>) -> Void
     ) -> AsyncOpenTask {
         let task = AsyncOpenTask()
-        // Passed once to the queue that calls it.
+        // Used by the queue that calls it only.
         nonisolated(unsafe) let callback = callback
         DispatchQueue.global().async {
             let found = Result { try openStore(configuration) }
@@ -83,8 +84,8 @@ extension Realm {
 
     /// Runs a transaction without blocking the actor while it waits for other writers or for the disk.
     ///
-    /// Writes of one Realm begin in the order of the calls. `body` runs on the actor without a suspension. The Realm
-    /// shows the changes as soon as `body` has returned; all others see them once they are durable.
+    /// Writes of one Realm begin in the order of the calls. `body` runs on the actor without a suspension. This Realm
+    /// shows the changes as soon as `body` has returned; all other Realms see them once they are durable.
     /// - Throws: as ``write(withoutNotifying:_:)``; `CancellationError` if the task was cancelled before its turn.
     @discardableResult
     public func asyncWrite<Result>(
@@ -152,11 +153,12 @@ extension Realm {
 
     // MARK: Writing with callbacks
 
-    /// Runs a transaction later, where the Realm lives, without blocking while it waits for other writers or for the
-    /// disk.
+    /// Runs a transaction later, on the Realm's main thread, queue or actor, without blocking that while it waits for
+    /// other writers or for the disk.
     /// - Parameters:
     ///   - block: runs inside the write.
-    ///   - onComplete: called there once the write is durable, or with the error for which it was rolled back.
+    ///   - onComplete: called there, too, once the write is durable, or with the error for which it was rolled back.
+    ///     Without it, a write that cannot be requested ends the program.
     @discardableResult
     public func writeAsync(
         _ block: @escaping () -> Void, onComplete: (((any Swift.Error)?) -> Void)? = nil
@@ -173,7 +175,7 @@ extension Realm {
         }
     }
 
-    /// Calls `block` inside a write, later, where the Realm lives. The block ends the write by
+    /// Calls `block` later inside a write, on the Realm's main thread, queue or actor. The block ends the write by
     /// ``commitAsyncWrite(allowGrouping:_:)``, ``commitWrite(withoutNotifying:)`` or ``cancelWrite()``; otherwise it is
     /// rolled back.
     @discardableResult
@@ -187,14 +189,14 @@ extension Realm {
         }
     }
 
-    /// Ends the running write without waiting for the disk. The Realm shows the changes at once; all others see them
-    /// once they are durable.
+    /// Commits the running write without waiting for the disk. This Realm shows the changes at once; all other Realms
+    /// see them once they are durable.
     ///
     /// A write that has failed is rolled back.
     /// - Parameters:
     ///   - allowGrouping: commits together with the asynchronous writes that are requested already: after a crash all
-    ///     of them are kept, or none. From the third commit of a session on; the first two are synced one by one.
-    ///   - onComplete: called where the Realm lives, with an error if the write is lost.
+    ///     of them are kept, or none. The first two commits after the file was opened are always synced one by one.
+    ///   - onComplete: called on the Realm's main thread, queue or actor, with an error if the write is lost.
     @discardableResult
     public func commitAsyncWrite(
         allowGrouping: Bool = false, _ onComplete: (((any Swift.Error)?) -> Void)? = nil
@@ -210,7 +212,7 @@ extension Realm {
     }
 
     /// Cancels an asynchronous write that has not begun. For a commit, only its completion is cancelled.
-    /// - Throws: `invalidInput` if there is none with this number, or it is done.
+    /// - Throws: `invalidInput` if no write or commit with this number waits.
     public func cancelAsyncWrite(_ id: AsyncTransactionId) throws {
         try instance.requireHere()
         guard instance.writing.startedAsyncWrites?.cancel(id) ?? false else {
@@ -218,7 +220,7 @@ extension Realm {
         }
     }
 
-    /// Whether asynchronous writes are waiting, or commits wait for the disk.
+    /// Whether asynchronous writes wait for their turn or run, or commits wait for the disk.
     public var isPerformingAsynchronousWriteOperations: Bool {
         instance.checkConfinement()
         return !(instance.writing.startedAsyncWrites?.isIdle ?? true)
@@ -235,7 +237,8 @@ extension Realm {
         return instance.confinement.scheduler == nil ? Realm.Error(.wrongState, Self.asynchronousRefusalText) : nil
     }
 
-    /// Passes the refusal to the completion; without one, ends the program.
+    /// Whether an asynchronous write can be requested. If not, calls the completion with the reason; without a
+    /// completion, ends the program.
     private func canWriteAsynchronously(_ onComplete: (((any Swift.Error)?) -> Void)?) -> Bool {
         guard let refusal = asynchronousRefusal() else { return true }
         guard let onComplete else { fatalError(refusal.message) }

@@ -9,7 +9,7 @@ extension Realm {
     }
 
     /// The object of a primary key; nil if there is none.
-    /// - Complexity: O(log rows).
+    /// - Complexity: O(log rows); O(rows) for the key nil.
     public func dynamicObject(ofType typeName: String, forPrimaryKey key: Any) -> DynamicObject? {
         instance.checkConfinement()
         let access = requireAccess(named: typeName)

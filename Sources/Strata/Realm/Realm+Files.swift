@@ -12,8 +12,8 @@ extension Realm {
     /// Writes a compacted copy of the newest version: encrypted with the key, or in plain text without one. The copy is
     /// verified before it gets its name.
     ///
-    /// Inside a write, the copy has the write's changes so far, whether it is committed later or not; for a damaged
-    /// file it has the committed state.
+    /// Inside a write, the copy has the write's changes so far, whether they are committed later or not. Of a damaged
+    /// file it has committed changes only.
     ///
     /// Of a damaged file, everything readable is copied, as with `onDamage = .salvage`. With a durability other than
     /// `full`, the newest commits may not be in the file yet.
@@ -58,7 +58,7 @@ extension Realm {
         do { return try exists(configuration.path, configuration) } catch { return false }
     }
 
-    /// Removes a file and the files beside it.
+    /// Removes a database file and those that belong to it, such as its log.
     /// - Returns: whether the file existed.
     /// - Throws: `alreadyOpen` while this process has it open.
     @discardableResult
@@ -79,7 +79,7 @@ extension Realm {
         return try SchemaSetup.schemaVersion(configuration)
     }
 
-    /// Migrates a file without opening it for use.
+    /// Opens a file, which migrates it, and closes it again.
     public static func performMigration(for configuration: Configuration = .defaultConfiguration) throws {
         _ = try Realm(configuration: configuration)
     }
@@ -93,7 +93,8 @@ extension Realm {
 }
 
 extension RealmInstance {
-    /// Copies what is readable of a damaged file, while no transaction of this process runs.
+    /// Copies what is readable of a damaged file, while no other transaction of this process runs: salvages it into a
+    /// file beside `path`, writes the copy from that file, and removes that file.
     fileprivate func writeCopyPastDamage(
         to path: String, _ cipher: (any Cipher)?
     ) throws -> [Realm.Configuration.DamageReport.ClassReport] {

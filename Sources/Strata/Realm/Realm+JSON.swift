@@ -34,7 +34,9 @@ extension Realm {
         _ type: Element.Type, json: Data, update: UpdatePolicy = .error
     ) throws -> [Element] {
         try JSONInput.read(json) { cursor, lines in
-            guard cursor.kind() == .list else { throw Error(.invalidInput, "the JSON is no list") }
+            guard cursor.kind() == .list else {
+                throw Error(.invalidInput, "the JSON is no list; for a single object use create")
+            }
             var made: [Element] = []
             cursor.enter()
             guard cursor.hasElement() else { return made }

@@ -16,8 +16,9 @@ extension Realm {
     /// The Realm shows the newest version first. If `body` throws, or does something impossible - adding a duplicate
     /// key, changing a deleted object -, all changes are rolled back and the error is thrown.
     ///
-    /// The committed version is shown when this returns. If this process keeps too many versions for that (1 008, or
-    /// `Configuration.maximumNumberOfActiveVersions`), it throws `tooManyVersions` and does not begin.
+    /// The Realm shows the committed version when this returns. If too many versions are in use for that (1 008 pinned
+    /// by this process, or `Configuration.maximumNumberOfActiveVersions`), the call throws `tooManyVersions`, and
+    /// `body` does not run.
     /// - Throws: ``Realm/Error``, or the error of `body`.
     @discardableResult
     public func write<Result>(
@@ -35,7 +36,7 @@ extension Realm {
         return result
     }
 
-    /// Begins a transaction, after those of other threads and instances have ended. Stops the program if it cannot;
+    /// Begins a transaction, after those of other threads and processes have ended. Stops the program if it cannot;
     /// ``write(withoutNotifying:_:)`` throws instead.
     public func beginWrite() {
         do { try instance.writing.begin() } catch { fatalError("\(error)") }
@@ -52,7 +53,7 @@ extension Realm {
         try instance.writing.commit(withoutNotifying: tokens)
     }
 
-    /// Rolls the transaction back. Objects that it added are invalid, those that it deleted exist again.
+    /// Rolls the transaction back. Objects that it added are invalidated, those that it deleted exist again.
     public func cancelWrite() {
         instance.checkConfinement()
         if !instance.isInWrite { fatalError("cancelWrite without beginWrite; begin a write first") }
@@ -61,7 +62,8 @@ extension Realm {
 
     // MARK: Adding
 
-    /// Adds an object, and the objects that it links to, to the Realm. No effect on an object that is added already.
+    /// Adds an object, and the objects that it links to, to the Realm. No effect on an object that this Realm manages
+    /// already.
     public func add(_ object: Object, update: UpdatePolicy = .error) { instance.add(object, update) }
 
     public func add<Objects: Sequence>(_ objects: Objects, update: UpdatePolicy = .error)
@@ -104,7 +106,7 @@ extension Realm {
     public func delete<Element: ObjectBase>(_ objects: Results<Element>) {
         let source = objects.source
         guard let write = instance.requireWrite(source.access.name) else { return }
-        // Rows that were added after a frozen Realm's version are not deleted.
+        // Results of a frozen Realm are those of its version: rows that were added later are not deleted.
         let isWhole = source.isWholeTable && !source.instance.isFrozen
         if isWhole && source.access.ruled.isEmpty { return write.deleteAll([source.access.table]) }
         write.delete(source.keys().map { DeleteRun.Row(access: source.access, key: $0) })

@@ -15,8 +15,8 @@ import Synchronization
 ///     try realm.write { realm.add(Dog(value: ["name": "Taro", "age": 3])) }
 ///     let dogs = realm.objects(Dog.self).where { $0.age >= 3 }
 ///
-/// Concurrency: belongs to the thread, or the queue, that opened it; use elsewhere ends the program with a message.
-/// Opening the same file again on the same thread returns the same Realm. Many threads may have a file open; one at a
+/// Concurrency: belongs to the thread, queue or actor that opened it; use elsewhere ends the program with a message.
+/// Opening the same file again there returns the same Realm. Many threads and processes may have a file open; one at a
 /// time writes.
 public struct Realm: Equatable {
     let instance: RealmInstance
@@ -47,7 +47,7 @@ public struct Realm: Equatable {
         instance = try InstanceCache.instance(configuration, queue: queue)
     }
 
-    /// Opens a file of another file system, with another scheduler, for tests and for a harness.
+    /// Opens a file through another file system and scheduler than the operating system's, for tests and for a harness.
     package init(
         configuration: Configuration, fileSystem: any FileSystem, scheduling: any Scheduling = SystemScheduling()
     ) throws {
@@ -70,7 +70,8 @@ public struct Realm: Equatable {
         return view.schema.tables.indices.allSatisfy { (try? view.rowCount($0)) == 0 }
     }
 
-    /// Whether the Realm of the main thread or of a queue follows other threads' commits automatically.
+    /// Whether a Realm of the main thread, of a queue or of an actor shows the commits of other threads and processes
+    /// automatically. No effect on a Realm of another thread, which shows them at ``refresh()``.
     public var autorefresh: Bool {
         get { instance.autorefresh }
         nonmutating set { instance.autorefresh = newValue }
@@ -94,7 +95,7 @@ public struct Realm: Equatable {
     }
 
     /// The object of a primary key; nil if there is none.
-    /// - Complexity: O(log rows).
+    /// - Complexity: O(log rows); O(rows) for the key nil, and if the index of primary keys is damaged.
     @inlinable
     public func object<Element: Object, Key>(ofType type: Element.Type, forPrimaryKey key: Key) -> Element? {
         // Compiled into the program, which knows the type of the key: one of unknown type is copied by its metadata.
@@ -128,7 +129,7 @@ public struct Realm: Equatable {
         do throws(StorageError) {
             return try PrimaryKeyLookup(access).row(of: value).flatMap { instance.materialize(access, $0) }
         } catch {
-            // The key's index may be damaged: the readable rows are searched one by one.
+            // The index of primary keys may be damaged: the readable rows are compared one by one.
             let isTold = instance.failures.note(error, in: access)
             instance.report(access.name, nil, Realm.Error(error).description, isTold: isTold)
             return PrimaryKeyLookup(access).readableRow(of: value).flatMap { instance.materialize(access, $0) }
@@ -151,27 +152,28 @@ public struct Realm: Equatable {
 
     // MARK: Versions
 
-    /// Shows the newest version, and notifies observers of the changes.
+    /// Shows the newest version, and notifies observers of the changes. No effect inside a write.
     ///
-    /// If this process keeps 1 008 versions already, and the newest is not among them, the previous version stays
+    /// If this process pins 1 008 versions already, and the newest is not among them, the previous version stays
     /// shown, and that is reported as `Configuration.invalidAccess` says: release frozen Realms and objects.
-    /// - Returns: whether the version is a newer one.
+    /// - Returns: whether a newer version is shown than before.
     @discardableResult
     public func refresh() -> Bool {
         instance.checkConfinement()
         return instance.refresh()
     }
 
-    /// Releases the version that is shown: objects and results are invalid until the Realm is refreshed, or asked for
-    /// objects again.
+    /// Releases the version that is shown, after rolling back a running write. Objects and results are invalidated
+    /// until the Realm is refreshed, or asked for objects again.
     public func invalidate() {
         instance.checkConfinement()
         if instance.isInWrite { cancelWrite() }
         instance.invalidate()
     }
 
-    /// An immutable Realm of the version that is shown, for any thread. If the version cannot be kept, because the file
-    /// is damaged or too many are kept, that is reported, and the frozen Realm is empty.
+    /// An immutable Realm of the version that is shown, for any thread; inside a write, of the last committed version.
+    /// If the version cannot be pinned, because the file is damaged or too many are pinned, that is reported, and the
+    /// frozen Realm is empty.
     public func freeze() -> Realm {
         if let frozen = instance.twins.frozen() { return Realm(frozen) }
         instance.reportShowingNothing("no version of it can be pinned now")

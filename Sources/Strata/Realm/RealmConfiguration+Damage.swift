@@ -7,7 +7,7 @@ import StrataRepair
 #endif
 
 extension Realm.Configuration {
-    /// Action of an open on a damaged file.
+    /// What an open does with a damaged file.
     ///
     /// All but ``fail`` keep the damaged file beside the new one, as `NAME.damaged-1` or with the next free number, and
     /// report the losses to ``Realm/Configuration/recoveryHandler``.
@@ -31,11 +31,11 @@ extension Realm.Configuration {
         case atOpen
     }
 
-    /// Bytes that are verified in 100 ms if the file is cached in memory, measured on a slow machine:
+    /// How many bytes of a file that is in the page cache were verified in 100 ms on a slow machine:
     /// docs/decisions/0049.
     public static let standardVerificationLimit = 24 << 20
 
-    /// Result of opening a damaged file, with the losses.
+    /// What an open did with a damaged file, and what is lost.
     public struct DamageReport: Sendable {
         public enum Outcome: Sendable {
             /// Everything after `version` is lost, up to `newest` as far as that is readable.
@@ -45,12 +45,12 @@ extension Realm.Configuration {
             case startedAfresh(newest: UInt64)
         }
 
-        /// Result of the salvage for one class.
+        /// What the salvage kept and lost of one class.
         public struct ClassReport: Sendable {
             public let className: String
             public let objectsRecovered: Int
             public let objectsLost: Int
-            /// False if more may be lost than is counted.
+            /// Whether ``objectsLost`` is the whole loss; if not, more objects may be lost.
             public let isLossExact: Bool
             /// Ranges of keys with lost rows.
             public let lostKeys: [ClosedRange<Int64>]
@@ -71,17 +71,18 @@ extension Realm.Configuration {
             /// Elements recovered without their collection's upper nodes: they may be older than the last commit, and
             /// in a list be in another order.
             public let elementsUncertain: Int
-            /// Removed links to lost objects.
+            /// The number of links to lost objects, which were removed.
             public let linksRemoved: Int
         }
 
-        /// Description of the damage.
+        /// The error with which the damaged file could not be opened.
         public let reason: String
         public let outcome: Outcome
+        /// The copy of the damaged file that was kept: `NAME.damaged-1`, or with the next free number.
         public let keptFileURL: URL
-        /// Path of its log, if there was one.
+        /// The copy of its log; nil if there was none.
         public let keptLogURL: URL?
-        /// Bytes of the damaged file that could not be read.
+        /// The number of bytes of the damaged file that could not be read; in the copy they are zero.
         public let unreadableBytes: Int
     }
 }

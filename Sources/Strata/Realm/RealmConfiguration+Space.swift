@@ -7,9 +7,9 @@ extension Realm.Configuration {
         case automatic
         /// Doubles until `upTo`, then grows by `thenBy`.
         case doubling(upTo: Int, thenBy: Int)
-        /// By the same number of bytes each time.
+        /// Grows by the same number of bytes each time.
         case fixed(Int)
-        /// By a share of the size, in percent.
+        /// Grows by a share of its size, in percent.
         case percent(Int)
 
         public static var standard: GrowthPolicy { .automatic }
@@ -26,10 +26,11 @@ extension Realm.Configuration {
 
     /// When a file returns the space of deleted objects to the file system.
     public enum CompactionPolicy: Sendable {
-        /// Free space is reused, and the free end of the file is truncated; no data is moved for that.
+        /// Never moves data to free space. Free space is reused, and a free end of the file is truncated.
         case never
-        /// Asked at the first open of the file in this process, with total and used bytes: true rewrites the file. As
-        /// ``Realm/Configuration/shouldCompactOnLaunch``; this one takes precedence.
+        /// The closure is asked at the first open of the file in this process, with total and used bytes; if it returns
+        /// true, the file is rewritten. As ``Realm/Configuration/shouldCompactOnLaunch``, over which it takes
+        /// precedence.
         ///
         /// The file is opened as it is if another process has it open, or the disk has no room for a copy.
         case onLaunch(@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)

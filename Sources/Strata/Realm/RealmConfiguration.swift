@@ -14,24 +14,25 @@ import Synchronization
     import Glibc
 #endif
 
-/// Runs if a file's schema version is older than the program's. If it throws, file, version and schema are unchanged.
+/// Runs when a file is opened whose schema version is older than the configuration's. If it throws, the file is
+/// unchanged, and the open throws the same error.
 public typealias MigrationBlock = @Sendable (_ migration: Migration, _ oldSchemaVersion: UInt64) throws -> Void
 
 extension Realm {
-    /// The location of a Realm, and the options for opening it.
+    /// Where the database is, and the options for opening it.
     ///
     ///     let configuration = Realm.Configuration(fileURL: url, schemaVersion: 2, migrationBlock: { migration, old in
     ///         if old < 1 { ... }
     ///         if old < 2 { ... }
     ///     })
     public struct Configuration: Sendable {
-        /// Guarantee of a commit when `write` returns.
+        /// What is guaranteed for a commit when `write` returns.
         public enum Durability: Sendable {
             /// The commit survives a loss of power.
             case full
-            /// The last commits may be lost, in order; the file stays consistent.
+            /// A loss of power may lose the newest commits, and none before them; the file stays consistent.
             case periodic
-            /// None: the system writes at its own time.
+            /// Nothing: the kernel writes its page cache back at its own time.
             case none
         }
 
@@ -45,38 +46,40 @@ extension Realm {
             case trusted
         }
 
-        /// Effect of reading a deleted object.
+        /// What happens when the program reads a deleted object or something else that does not exist.
         public enum InvalidAccess: Sendable {
-            /// Returns the property's declared default, and calls ``Configuration/invalidAccessHandler``.
+            /// The read returns a substitute, such as the property's declared default, and is reported to
+            /// ``Configuration/invalidAccessHandler``.
             case substitute
-            /// Ends the program with a message, as Realm does.
+            /// The program ends with a message, as with RealmSwift.
             case trap
         }
 
-        /// A read of a deleted or missing value.
+        /// A read of something deleted, missing or unreadable.
         public struct InvalidAccessReport: Sendable {
-            /// Empty if it is about the Realm: no more versions can be kept.
+            /// The class; empty if the report is about the Realm: no further version can be pinned.
             public let className: String
-            /// The row's key; nil if an index entry had no row.
+            /// The row's key; nil if the read was of no single row.
             public let key: Int64?
-            /// The version in which it was missing.
+            /// The version that the Realm showed; 0 if it showed none, and for damage.
             public let version: UInt64
             public let message: String
         }
 
         private static let standard = Mutex(Configuration())
 
-        /// The configuration of `Realm()`.
+        /// The configuration that `Realm()` uses.
         public static var defaultConfiguration: Configuration {
             get { standard.withLock { $0 } }
             set { standard.withLock { $0 = newValue } }
         }
 
-        /// Nil for an in-memory Realm. Setting it clears `inMemoryIdentifier`.
+        /// The file; nil for an in-memory Realm. Setting it clears `inMemoryIdentifier`.
         public var fileURL: URL? {
             didSet { if fileURL != nil { inMemoryIdentifier = nil } }
         }
-        /// Name of an in-memory Realm, which lives as long as its instances, or longer with ``keepsInMemoryRealms``.
+        /// The name of an in-memory Realm, which lives as long as its instances, or longer with
+        /// ``keepsInMemoryRealms``.
         public var inMemoryIdentifier: String? {
             didSet { if inMemoryIdentifier != nil { fileURL = nil } }
         }
@@ -91,14 +94,14 @@ extension Realm {
         public var migrationBackup: MigrationBackup
         /// Called with the progress of a migration, on the thread that opens, at steps of some thousand objects.
         public var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
-        /// Starts with an empty file instead of migrating.
+        /// Whether a file that needs a migration is deleted, so that the Realm starts empty, instead of being migrated.
         public var deleteRealmIfMigrationNeeded: Bool
-        /// A file of which a new file at `fileURL` starts as a copy: compacted, and encrypted with the same key. The
+        /// The file that is copied when there is none at `fileURL` yet: compacted, and encrypted with the same key. The
         /// copy is migrated like any other file.
         public var seedFilePath: URL?
-        /// Most versions of the file that may be in use, counting the newest, those of other processes, and those held
-        /// by frozen Realms, snapshots and Realms without a refresh. Nil for no limit. A write beyond it throws
-        /// `tooManyVersions`, and may be tried again later.
+        /// How many versions of the file may be in use: the newest, and those that other processes, frozen Realms,
+        /// snapshots and Realms that were not refreshed have pinned. Nil for no limit. While more are in use, a write
+        /// throws `tooManyVersions`; it may be tried again later.
         public var maximumNumberOfActiveVersions: UInt?
         /// Asked at the first open of the file in this process, with total and used bytes: true rewrites the file.
         public var shouldCompactOnLaunch: (@Sendable (Int, Int) -> Bool)?
@@ -113,31 +116,33 @@ extension Realm {
         public var invalidAccess: InvalidAccess
         /// Called with every event of the database that no call can throw: damage, reads of missing values, a close
         /// that failed. Called on the thread that found it. If neither this nor the handler of that kind is set,
-        /// standard error gets it: the first twenty reports of a file in full, then one line with the count.
+        /// reports are printed to standard error: the first twenty different ones of a file in full; the rest are
+        /// counted.
         public var report: (@Sendable (Report) -> Void)?
-        /// Called with every substituted read, on the thread that read.
+        /// Called with every read that got a substitute, on the thread that read.
         public var invalidAccessHandler: (@Sendable (InvalidAccessReport) -> Void)?
-        /// Action of an open on a damaged file; a read-only Realm always throws. Policies other than `fail` verify the
-        /// file at its open, like ``Verification/atOpen``, and also act on damage found in earlier sessions.
+        /// What an open does with a damaged file; that of a read-only Realm always throws. Policies other than `fail`
+        /// verify the file when it is opened, like ``Verification/atOpen``, and also act on damage that an earlier
+        /// process found.
         public var onDamage: DamagePolicy
-        /// When pages are verified that were not read yet.
+        /// When pages are verified: when the program first reads them, or all when the file is opened.
         public var verification: Verification
         /// A file of at most this many bytes is verified before the open returns, a larger one in the background.
         public var verificationLimit: Int
-        /// Called with the result of a recovery before the open returns, on the thread that opens.
+        /// Called with what ``onDamage`` did to a damaged file before the open returns, on the thread that opens.
         public var recoveryHandler: (@Sendable (DamageReport) -> Void)?
         /// Called if closing the file failed after its last Realm was released, on the thread that released it. Without
-        /// a handler, standard error gets a line.
+        /// a handler, a line is printed to standard error.
         ///
-        /// With ``Durability/full`` no commit is lost. With the other classes the newest commits may be in memory
-        /// alone, for instance on a full disk: the file then stays open, and the next open in this process, once there
-        /// is space, finds them and closes it. They are lost if the process ends before.
+        /// With ``Durability/full`` no commit is lost. With the other classes the newest commits may be in memory only,
+        /// for instance on a full disk: the file then stays open, and the next open in this process writes them, once
+        /// there is space. They are lost if the process ends before.
         public var closeFailureHandler: (@Sendable (Error) -> Void)?
-        /// Seconds for which a write waits for another process that has the turn to write and gives no sign of life: it
-        /// is stopped by a signal, by a debugger or with its container. The write then throws `processStopped`. A
-        /// process in a long write gives signs of life, and is waited for.
+        /// For how many seconds a write waits for another process that has the turn to write and gives no sign of life,
+        /// because it was stopped by a signal, by a debugger or with its container. Then the write throws
+        /// `processStopped`. A process in a long write gives signs of life, and is waited for.
         public var stoppedProcessTimeout: Double = 20
-        /// Whether an open reports a network file system, or one served by a program.
+        /// Whether an open reports a file system that another machine or a program serves.
         public var fileSystem = FileSystemTrust.checked
         /// File system and scheduler, for tests and for a harness.
         package var files: (any FileSystem)?
@@ -203,7 +208,7 @@ extension Realm.Configuration {
     /// The path that identifies the store in this process.
     var path: String { inMemoryIdentifier.map { "memory:" + $0 } ?? fileURL?.path ?? "" }
 
-    /// Path of the file itself if ``path`` is a symbolic link: copies that may replace it are made beside it.
+    /// The path of the file itself, also if ``path`` is a symbolic link: copies that may replace it are made beside it.
     func filePath() throws(Realm.Error) -> String {
         try storage { () throws(StorageError) in try storeOptions.resolve(path) }
     }
@@ -226,7 +231,7 @@ extension Realm.Configuration {
         return options
     }
 
-    /// The options with the key's cipher.
+    /// ``storeOptions`` with the cipher of the encryption key.
     /// - Throws: `invalidInput` for a key of another length, for an in-memory Realm, and in a build without Crypto.
     func sealedOptions() throws(Realm.Error) -> StoreOptions {
         var options = storeOptions

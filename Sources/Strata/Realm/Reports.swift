@@ -12,13 +12,14 @@ extension Realm.Configuration {
     public enum Report: Sendable, CustomStringConvertible {
         /// An unreadable place of the file. Reported once for each place and process.
         case damage(Realm.Damage)
-        /// A read of a missing or unreadable value: the caller got the documented default.
+        /// A read of something deleted, missing or unreadable: the caller got a substitute.
         case substituted(InvalidAccessReport)
         /// The file's last Realm was released, and closing the file failed.
         case closeFailed(Realm.Error)
-        /// The file system does not guarantee what the database relies on. The file is open.
+        /// The file system does not guarantee what the database relies on. The file was opened all the same.
         case unsafeFileSystem(String)
-        /// The file was empty, and is a new database now: a program made it so, or it was truncated to nothing.
+        /// The file existed and had no byte in it, and is a new database now: a program made it empty, or it was
+        /// truncated.
         case startedEmpty(String)
 
         /// The event, and the remedy.
@@ -32,10 +33,10 @@ extension Realm.Configuration {
         }
     }
 
-    /// Passes a report to the program's handlers, or to standard error if there are none.
+    /// Passes a report to the program's handlers, or to standard error if there is none for it.
     ///
     /// ``invalidAccessHandler`` and ``closeFailureHandler`` get reports of their kind, ``report`` gets all.
-    /// - Parameter isTold: standard error has it already.
+    /// - Parameter isTold: whether standard error has it already.
     func tell(_ told: Report, isTold: Bool = false) {
         #if Zoo
             if PlantedMistake.damageUntold.isPlanted { return }
@@ -43,7 +44,7 @@ extension Realm.Configuration {
         var isHeard = isTold
         switch told {
         case .damage(let damage):
-            // A program with this handler alone gets damage through it, as it gets damaged values.
+            // A program that has set this handler only is told of damage through it, as of values that cannot be read.
             if report == nil, let invalidAccessHandler {
                 invalidAccessHandler(damage.invalidAccessReport)
                 isHeard = true
@@ -74,7 +75,7 @@ extension Realm.Configuration {
         if store.damage.startedEmpty {
             tell(
                 .startedEmpty(
-                    "\(path) had no byte in it, and is a new database now; where it held objects, put a copy back"
+                    "\(path) had no byte in it, and is a new database now; if it held objects, put a copy back"
                 ))
         }
         guard fileSystem == .checked, inMemoryIdentifier == nil,
@@ -84,17 +85,17 @@ extension Realm.Configuration {
             .unsafeFileSystem(
                 "\(path) is on \(kind): processes of other machines may not see its locks and its map, and a sync may "
                     + "end before the disk has the data, so that commits get lost. Move the file to a local disk, or, "
-                    + "where one machine alone uses it and syncs reach the disk, set Realm.Configuration.fileSystem = "
+                    + "if one machine alone uses it and syncs reach the disk, set Realm.Configuration.fileSystem = "
                     + ".trusted"))
     }
 }
 
-/// Reports to standard error, for programs without handlers.
+/// Prints reports to standard error, for programs without handlers.
 ///
-/// For each file the first twenty different reports are printed in full, then a line says that more are counted, and
-/// the close of the file prints the count.
+/// For each file the first twenty different reports are printed in full. Then one line says that further ones are
+/// counted, and their number is printed when the file is closed.
 enum StandardErrorReports {
-    /// Lines that are printed in full per file.
+    /// The number of reports per file that are printed in full.
     static let limit = 20
 
     private struct Told {
@@ -121,7 +122,7 @@ enum StandardErrorReports {
         if let printed { print(printed) }
     }
 
-    /// Prints the count after the file's last Realm was released.
+    /// Prints how many reports were only counted. Called after the file's last Realm was released.
     static func end(_ path: String) {
         let others = files.withLock { $0.removeValue(forKey: path)?.others ?? 0 }
         if others > 0 { print("\(path): \(others) further reports since it was opened") }

@@ -1,10 +1,10 @@
 import StrataFiles
 import StrataStorage
 
-/// Starts a missing file as a copy of another, for example of one shipped with the application.
+/// Lets a file that does not exist start as a copy of another, for example of one shipped with the application.
 ///
 /// Invariant: at any moment, and for every process, the path leads to no file or to the complete copy. If several
-/// processes start the same file at once, one copy is used.
+/// processes open the missing file at once, all use the copy of the one that renames first.
 struct SeedFile {
     private let configuration: Realm.Configuration
     private let seed: String
@@ -36,7 +36,7 @@ struct SeedFile {
             do throws(FileError) {
                 try fileSystem.renameNew(copy, to: path)
             } catch  where error.isAlreadyThere {
-                // Another process started the file meanwhile.
+                // Another process has put its copy there meanwhile.
                 return try fileSystem.remove(copy)
             }
             try fileSystem.syncDirectory(of: path)
@@ -51,7 +51,7 @@ struct SeedFile {
         }
     }
 
-    /// Reads the seed only, which may be on a read-only medium.
+    /// Opens the seed for reading, because it may be on a read-only medium, and writes a compacted copy.
     private func write(to copy: String, _ options: StoreOptions) throws(Realm.Error) {
         var reading = options
         reading.readOnly = true

@@ -14,14 +14,16 @@ import Synchronization
     import Glibc
 #endif
 
-/// One open file in this process, shared by all Realm instances of its path.
+/// A file that this process has open, shared by all Realm instances of its path. Closes the file when the last of them
+/// is released.
 ///
 /// Concurrency: every member may be called from any thread. Lock order: registry, a path's entry, state. An entry's
-/// lock is held while its file is opened and migrated, so that this happens once; no other lock is held across I/O.
+/// lock is held while its file is opened and migrated, so that one thread does this and others wait; no other lock is
+/// held across I/O.
 final class SharedStore: Sendable {
     let store: Store
     let key: Key
-    /// Options with which the file was opened.
+    /// Whether the file was opened with `readOnly`; a later open must ask for the same, and for the same key.
     let isReadOnly: Bool
     private let encryptionKey: Data?
     private let state: Mutex<State>
@@ -31,32 +33,34 @@ final class SharedStore: Sendable {
 
     struct Key: Hashable {
         var path: String
-        /// Identifies a file system; nil is the operating system's.
+        /// Identifies a file system of tests or of a harness; nil for the operating system's.
         var fileSystem: ObjectIdentifier?
     }
 
     private struct State {
         var inboxes: [ObjectIdentifier: WeakInbox] = [:]
-        /// The last version that changed the schema, as far as this process has seen.
+        /// The last version that changed the schema, as far as notices of commits have told this process.
         var schemaVersion = TransactionID(0)
         var token: ObserverToken?
-        /// The configuration of the last open with a handler for it, which is called if the close fails.
+        /// The configuration whose handler is called if the close fails: that of the last open which had one.
         var teller: Realm.Configuration
     }
 
     private struct WeakInbox { weak var inbox: ChangeInbox? }
 
-    /// State of one path: its store while it is open, and the thread that opens it.
+    /// What is known of one path: its store while it is open, and the thread that is opening it.
     private final class Entry: Sendable {
         let store = Mutex(WeakStore())
-        /// The thread that is opening the store, or 0. Keeps a migration from opening the file that it migrates.
+        /// The number of the thread that is opening the store, or 0. If the migration on that thread opens the file
+        /// again, that is refused: it would wait for itself.
         let opener = Atomic<UInt64>(0)
     }
 
-    /// Stores of one file that are not closed yet; a file that replaces it is counted separately.
+    /// Counts the stores of one file that are not closed yet, so that an open waits for a close that is running. A file
+    /// that replaces it at the same path gets a count of its own.
     private final class OpenCount: Sendable {
         let value = Atomic<Int>(0)
-        /// A store that could not be closed. Its lock is not held across other calls.
+        /// A store that could not be closed. The lock is held only to exchange it.
         let unclosed = Mutex<UnclosedStore?>(nil)
 
         func takeUnclosed() -> UnclosedStore? {
@@ -74,7 +78,7 @@ final class SharedStore: Sendable {
 
     private static let registry = Mutex<[Key: Entry]>([:])
 
-    /// The store of a configuration; opened and brought to its schema if it is not open.
+    /// The store of a configuration: opens the file if it is not open, and brings it to the configuration's schema.
     /// - Throws: ``Realm/Error``, or the error of the migration block.
     static func open(_ configuration: Realm.Configuration) throws -> SharedStore {
         let key = Key(configuration)
@@ -91,7 +95,8 @@ final class SharedStore: Sendable {
         let opened = try entry.store.withLock { place in
             entry.opener.store(CallingContext.thread, ordering: .relaxed)
             defer { entry.opener.store(0, ordering: .relaxed) }
-            // Instances of a replaced or deleted file keep it; a new open uses the file that is there now.
+            // A file that was replaced or deleted stays open for its instances; this open uses the file that is there
+            // now.
             if let known = place.store, !known.isStale {
                 if known.isReadOnly != configuration.readOnly {
                     throw Realm.Error(
@@ -115,11 +120,11 @@ final class SharedStore: Sendable {
         return opened
     }
 
-    /// Whether this process has an instance of the configuration's file.
+    /// Whether this process has the configuration's file open.
     static func isOpen(_ configuration: Realm.Configuration) -> Bool {
         let key = Key(configuration)
         guard let entry = registry.withLock({ $0[key] }) else { return false }
-        // Called inside the file's own migration, which holds the lock.
+        // The caller is the file's own migration: this thread holds the entry's lock.
         if entry.opener.load(ordering: .relaxed) == Confinement.currentThread { return true }
         return entry.store.withLock { $0.store } != nil
     }
@@ -149,14 +154,14 @@ final class SharedStore: Sendable {
             if let unclosed { open.unclosed.withLock { $0 = unclosed } }
             failure = UnclosedStore.failure(of: store, error, isKept: unclosed != nil)
         }
-        // Before the handlers are called, which may open the file again.
+        // Before the handlers are called: a handler may open the file again, and that open waits for this count.
         open.value.subtract(1, ordering: .releasing)
         if let failure { teller.tell(.closeFailed(failure)) }
         StandardErrorReports.end(key.path)
     }
 
-    /// The store of a file without a Realm in this process; a store that could not be closed before is closed now, or
-    /// reused.
+    /// Opens a file that has no Realm in this process. A store of it that could not be closed is closed first; if that
+    /// fails again, it is used.
     private static func openStore(_ configuration: Realm.Configuration, _ open: OpenCount) throws -> Store {
         guard let unclosed = open.takeUnclosed() else { return try SchemaSetup.openStore(configuration) }
         do throws(StorageError) { try unclosed.store.close() } catch {
@@ -172,10 +177,11 @@ final class SharedStore: Sendable {
         return try SchemaSetup.openStore(configuration)
     }
 
-    /// Releases a store that could not be closed, with its commits, because its file is to be deleted.
+    /// Drops a store that could not be closed, together with the commits that only it has: its file is about to be
+    /// deleted.
     static func dropUnclosed(_ configuration: Realm.Configuration) {
         let entry = registry.withLock { $0[Key(configuration)] }
-        // Released outside the lock, like by the death of the process.
+        // Dropped outside the lock and without a close, as if the process had died.
         _ = entry?.store.withLock { $0.open }.takeUnclosed()
     }
 
@@ -184,12 +190,13 @@ final class SharedStore: Sendable {
         state.withLock { $0.teller = configuration }
     }
 
-    /// Whether the path leads to another file by now, or to none.
+    /// Whether the path leads to another file than the open one by now, or to none.
     var isStale: Bool {
         do { return try store.isStale } catch { return true }
     }
 
-    /// The last version that may have changed the schema.
+    /// The last version that changed the schema, as far as notices of commits have told this process; 0 before the
+    /// first.
     var schemaVersion: TransactionID { state.withLock { $0.schemaVersion } }
 
     func add(_ inbox: ChangeInbox) {

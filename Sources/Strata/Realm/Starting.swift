@@ -3,7 +3,8 @@ import StrataStorage
 
 extension RealmInstance {
     /// Starts an observer, unless its token was released before.
-    /// - Parameter initial: delivers the initial notification; changes that it makes are notified afterwards.
+    /// - Parameter initial: delivers the initial notification. Changes that the program makes in it are notified
+    ///   afterwards.
     func start(_ observer: any Observer, _ token: NotificationToken, _ initial: () -> Void) {
         guard token.hold(observer) else { return }
         guard add(observer) else {
@@ -12,8 +13,8 @@ extension RealmInstance {
         }
         let shown = snapshotVersion
         observation.telling(observer, initial)
-        // Delivers if `initial` changed something, or damage is known. Otherwise no observer is behind, and a round
-        // over all is saved.
+        // If `initial` committed something, observers are behind now; if damage is known, some may be. Otherwise the
+        // round over all observers is saved.
         if !isInWrite, observation.isBehind || damage.isKnown || snapshotVersion != shown {
             observation.deliver(self)
         }
@@ -56,7 +57,7 @@ extension RealmInstance {
         isolatedOn actor: isolated any Actor, configuration: Realm.Configuration, shared: SharedStore,
         token: NotificationToken, carried: Carried<(RealmInstance?, NotificationToken) -> Void>
     ) {
-        // The token of a cancelled task has no owner.
+        // The task that would own the token was cancelled.
         if Task.isCancelled { return }
         let instance: RealmInstance?
         do { instance = try InstanceCache.instance(configuration, shared, .actor(actor)) } catch { instance = nil }
@@ -64,9 +65,9 @@ extension RealmInstance {
         carried.value(instance, token)
     }
 
-    /// Adds an observer, which starts with the Realm's present version.
+    /// Adds an observer. It is notified of what changes from the Realm's present version on.
     ///
-    /// Inside a write that has changed something the observer's starting state would be undefined: the write fails.
+    /// Inside a write that has changed something there is no version to start from: the write fails.
     /// - Returns: whether it was added.
     func add(_ observer: any Observer) -> Bool {
         if let write {
@@ -78,7 +79,8 @@ extension RealmInstance {
                             + "change, or after the write"))
                 return false
             }
-            // There are no observers yet, or the snapshot would be the transaction's base.
+            // The observer starts from the transaction's base. With earlier observers, beginning the write has pinned
+            // it.
             if snapshot?.version != write.transaction.view.version {
                 _ = write.transaction.waitUntilBaseIsVisible()
                 do throws(StorageError) { snapshot(is: try store.snapshot()) } catch {

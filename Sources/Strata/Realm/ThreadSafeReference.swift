@@ -74,7 +74,7 @@ struct ReferenceTarget: Sendable {
         file = ObjectIdentifier(instance.store)
     }
 
-    /// Has a Realm of the same file show the version, unless the program has read another one there.
+    /// Lets a Realm of the same file show the version, if the program has read nothing in that Realm yet.
     func show(in instance: RealmInstance) {
         guard let version, file == ObjectIdentifier(instance.store), instance.isUnread else { return }
         if instance.snapshotVersion != version.version { instance.show(version) }
@@ -138,7 +138,7 @@ public final class ThreadSafe<Confined: ThreadConfined>: Sendable {
         }
     }
 
-    /// The version that an instance shows; inside a write the version that it will commit.
+    /// The version that an instance shows; inside a write the version that the write will make.
     private static func seen(by instance: RealmInstance) -> TransactionID {
         instance.write.map { TransactionID($0.version) } ?? instance.snapshotVersion
     }

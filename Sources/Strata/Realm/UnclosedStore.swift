@@ -5,13 +5,13 @@ import StrataStorage
 #else
     import Foundation
 #endif
-/// An unused store that could not be closed, for instance on a full disk, and is the only place of its newest commits.
-/// It stays open until the file is opened again in this process, which closes it first.
+/// A store without a Realm that could not be closed, for instance on a full disk: its memory is the only place of its
+/// newest commits. It stays open until the file is opened again in this process; that open closes it first.
 struct UnclosedStore {
     let store: Store
     let encryptionKey: Data?
 
-    /// Reuses the store if it still cannot be closed.
+    /// The store, for an open of the file while it still cannot be closed.
     /// - Throws: `alreadyOpen` if the configuration asks for options that an open store cannot adopt.
     func join(_ configuration: Realm.Configuration) throws -> Store {
         guard !configuration.readOnly, encryptionKey == configuration.encryptionKey else {
@@ -24,8 +24,8 @@ struct UnclosedStore {
         return store
     }
 
-    /// The error for a failed close, with the consequence for commits.
-    /// - Parameter isKept: the store stays open.
+    /// The error for a failed close; it says what that means for commits.
+    /// - Parameter isKept: whether the store stays open.
     static func failure(of store: Store, _ error: StorageError, isKept: Bool) -> Realm.Error {
         let cause = Realm.Error(error)
         let meaning =

@@ -2,14 +2,14 @@ import Synchronization
 
 /// Finds every persisted class of the program, so that an application need not list them.
 ///
-/// It reads the type metadata records that the linker leaves in each image. Of a descriptor it reads only the
-/// documented head: flags, parent, name, metadata accessor, fields, superclass. Complexity: O(types in the program),
-/// once per process; some hundred microseconds.
+/// It reads the type metadata records that the linker leaves in each image: the program and its shared libraries. Of a
+/// record's descriptor it reads only the documented head: flags, parent, name, metadata accessor, fields, superclass.
+/// Complexity: O(types in the program), once per process; some hundred microseconds.
 enum ClassDiscovery {
     private static let found = Mutex<[ObjectIdentifier: ObjectBase.Type]?>(nil)
 
-    /// Subclasses of ``Object`` with their own properties, unordered. Empty on systems whose images cannot be read:
-    /// there a configuration lists its `objectTypes`.
+    /// All subclasses of ``Object`` and ``EmbeddedObject`` that are not generic, unordered. Empty on systems other than
+    /// Linux: there a configuration lists its `objectTypes`.
     static func allClasses() -> [ObjectBase.Type] {
         found.withLock { cache in
             if let cache { return Array(cache.values) }

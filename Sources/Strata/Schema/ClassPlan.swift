@@ -3,48 +3,51 @@ import StrataStorage
 @_spi(Reflection) import Swift
 import Synchronization
 
-/// The plan of a class, independent of any file: its persisted fields and their offsets. Made once per class.
+/// What the program declares for a class, independent of any file: its persisted fields and their offsets in an object.
+/// Made once per class.
 final class ClassPlan: @unchecked Sendable {  // immutable after init; the prototype is only read
     let type: ObjectBase.Type
     let name: String
     let fields: [PlanField]
-    /// Holds the declared defaults.
+    /// An object that is never added: its fields hold the declared defaults.
     let prototype: ObjectBase
     /// One more than the offset of the last field, for tables by offset.
     let offsetLimit: Int
     let primary: PlanField?
-    /// Fields that become views of their columns when an object is made.
+    /// Fields without a wrapper, which are bound to their columns when an object of a row is made.
     let plainFields: [PlanField]
     /// Whether its objects belong to one parent each.
     let isEmbedded: Bool
     /// Lists of properties; no two objects may be equal in all properties of a list.
     let uniqueKeys: [[String]]
-    /// Indices in `fields` of those that link to other objects or hold a collection.
+    /// Indices in `fields` of those that may lead to other objects, hold a collection, or have no wrapper.
     let bound: [Int]
-    /// The offset of each of them, if it is one word; else -1.
+    /// For each index in `bound` the field's offset if it is one word; else -1.
     let boundOffsets: [Int]
 
-    /// The answer of ``isEncodable``, once it was asked for.
+    /// The value of ``isEncodable``, once it was asked for.
     private let encodability = Atomic<Encodability>(.unknown)
     private let shownDeclaration = AtomicLazyReference<ShownDeclaration>()
     private let placesByName = DefinitionPlaces<String>()
     private let placesByColumnName = DefinitionPlaces<String>()
     private let placesByOffset = DefinitionPlaces<Int>()
 
-    /// Stored properties that the program added and that are not persisted.
+    /// The names of stored properties that the program declares and that are not persisted.
     private let otherNames: [String]
 
-    /// Why the class cannot be read safely; only this class is left out then. Nil for all others.
+    /// Why objects of the class cannot be read safely: a property has no value for what cannot be read. Nil for a
+    /// usable class. A Realm leaves out only the unusable class, unless the program names it.
     let unusable: Realm.Error?
 
-    /// Whether an object of the class is only a reference to its row: the program added no stored property and no
-    /// deinit. So code without a reference to an object cannot tell it from another one of the same row.
+    /// Whether an object of the class is only a reference to its row: the program declares no other stored property and
+    /// no deinit. So a program that keeps no reference to an object cannot tell it from another one of the same row.
     let isOnlyPlace: Bool
 
     private static let plans = Mutex<[ObjectIdentifier: ClassPlan]>([:])
-    /// Classes whose plans are being made, with the number of threads that make them.
+    /// Classes whose plans are being made, with the number of threads that are making each.
     private static let unfinished = Mutex<[ObjectIdentifier: Int]>([:])
 
+    /// The plan of a class, made at the first request.
     /// - Complexity: some microseconds for the first request of a class; then a dictionary access under a lock.
     static func plan(for type: ObjectBase.Type) -> ClassPlan {
         let identity = ObjectIdentifier(type)
@@ -59,7 +62,7 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
         }
     }
 
-    /// Why a Realm has no access of a class.
+    /// The error for a class that a Realm does not have, or that is unusable.
     static func refusal(of type: ObjectBase.Type) -> Realm.Error {
         plan(for: type).unusable
             ?? Realm.Error(
@@ -88,10 +91,10 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
         var fields: [PlanField] = []
         let object = prototype
         var otherNames: [String] = []
-        // Option 1: a class.
+        // Option 1 says that the type is a class.
         _ = _forEachField(of: type, options: _EachFieldOptions(rawValue: 1)) { label, offset, fieldType, _ in
             let label = String(cString: label)
-            // Before the cast: one that fails searches all conformances of the program.
+            // Compared before the look for a field type: a cast that fails searches all conformances of the program.
             if Self.ownFields[offset] == label { return true }
             guard let field = FieldTypes.field(fieldType) else {
                 let lazyMark = "$__lazy_storage_$_"
@@ -144,8 +147,9 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
 
     private enum Encodability: UInt8, AtomicRepresentable { case unknown, no, yes }
 
-    /// Whether the program may try to encode its objects.
-    /// - Complexity: a search of all conformances of the program, once; so only classes in use are asked.
+    /// Whether the class is `Encodable`, so that the program may try to encode its objects.
+    /// - Complexity: a search of all conformances of the program at the first call; so it is called for classes in use
+    ///   only.
     var isEncodable: Bool {
         switch encodability.load(ordering: .relaxed) {
         case .yes: return true
@@ -157,13 +161,13 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
         }
     }
 
-    /// Whether a class neither has nor inherits a deinit. False if unknown.
+    /// Whether a class neither has nor inherits a deinit besides that of ``ObjectBase``. False if that is not known.
     private static func endsPlainly(_ type: ObjectBase.Type) -> Bool {
         strata_ends_plainly(unsafeBitCast(type, to: UnsafeRawPointer.self)) != 0
     }
 
-    /// The classes that `types` name or link to.
-    /// - Throws: ``Realm/Error`` if two classes share a name.
+    /// The plans of `types` and of all classes that they link to, sorted by name.
+    /// - Throws: `schemaMismatch` for an invalid declaration, and if two classes share a name.
     /// - Parameter named: whether the program names the classes, so that each must be usable. An unusable class that
     ///   was discovered or linked to is only left out itself.
     static func closure(of types: [ObjectBase.Type], named: Bool) throws(Realm.Error) -> [ClassPlan] {
@@ -194,14 +198,15 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
     }
 }
 
-/// A class as the program declares it, made on first use.
+/// Holds a class as the program declares it, in a form that can be published to several threads.
 private final class ShownDeclaration: Sendable {
     let schema: ObjectSchema
     init(_ schema: ObjectSchema) { self.schema = schema }
 }
 
 extension ClassPlan {
-    /// The error if a property has no initial value: its custom type refuses the initial value of the stored type.
+    /// The error if a property has nothing to read as when its value cannot be read: its custom type refuses the stored
+    /// type's own default, and it is neither optional nor has a default.
     private static func missingStart(_ fields: [PlanField], _ prototype: ObjectBase, _ name: String) -> Realm.Error? {
         for field in fields {
             guard let custom = field.shape.customType, custom.start() == nil else { continue }
@@ -282,7 +287,8 @@ extension ClassPlan {
         return false
     }
 
-    /// Everything that its objects hold would be lost silently.
+    /// The error for a class that has stored properties of which none is persisted: all that its objects hold would be
+    /// lost silently.
     private var withoutColumns: Realm.Error {
         Realm.Error(
             .schemaMismatch,
@@ -290,8 +296,8 @@ extension ClassPlan {
                 + "\(otherNames.prefix(3).joined(separator: ", @Persisted var "))")
     }
 
-    /// The names in the older form of declaration must be properties: one that lost its `@objc dynamic` and got no
-    /// `@Persisted` is not persisted.
+    /// Checks that the names in the older form of declaration are those of properties: a property that lost its
+    /// `@objc dynamic` and got no `@Persisted` is not persisted.
     private func checkNames() throws(Realm.Error) {
         let known = Set(fields.map(\.name))
         func refuse(_ list: String, _ name: String, _ remedy: String) -> Realm.Error {
@@ -319,13 +325,13 @@ struct PlanField {
     let name: String
     /// Its name in the file.
     let columnName: String
-    /// In bytes from the object's start.
+    /// The field's bytes begin this far from the object's start.
     let offset: Int
     let shape: _PropertyShape
     let field: any PersistedField.Type
     let isPrimary: Bool
     let isIndexed: Bool
-    /// Whether the database assigns its numbers.
+    /// Whether the database gives numbers to it: an auto-incremented primary key.
     let isAutoIncrement: Bool
     let deleteRule: DeleteRule
     /// For linking objects: the property of the other class.

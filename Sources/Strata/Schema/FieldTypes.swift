@@ -20,12 +20,12 @@ enum FieldTypes {
             Words(type: metadata, witnesses: persisted.witnesses), to: (any PersistedField.Type).self)
     }
 
-    /// What the types `Persisted<Value>` have in common; nil if they do not, and each is cast then. Immutable; leads to
-    /// constants of the program.
+    /// The descriptor and the table of witnesses that all types `Persisted<Value>` share; nil if a trial shows that
+    /// they do not, so that each is cast. Immutable: pointers to constants of the program.
     private nonisolated(unsafe) static let persisted: (descriptor: UnsafeRawPointer, witnesses: UnsafeRawPointer)? = {
         guard MemoryLayout<any PersistedField.Type>.size == MemoryLayout<Words>.size else { return nil }
         let some: [any PersistedField.Type] = [Persisted<Int>.self, Persisted<String?>.self, Persisted<Bool>.self]
-        // Through memory: a call with one of them would pass the type alone.
+        // Read from memory, because passing one of them to a function would pass the type without its witnesses.
         let words = some.withUnsafeBytes { Array($0.bindMemory(to: Words.self)) }
         guard let first = words.first, let shared = descriptor(first.type),
             words.allSatisfy({ $0.witnesses == first.witnesses && descriptor($0.type) == shared })

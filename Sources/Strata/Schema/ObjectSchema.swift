@@ -1,15 +1,15 @@
 import StrataStorage
 
-/// A class in a file, with the program's names of its properties.
+/// A class as a file has it, with the program's names for its properties.
 public struct ObjectSchema: Sendable, Equatable, CustomStringConvertible {
     public let className: String
     /// The class of the program, if it has one; else ``DynamicObject``.
     public let objectClass: AnyClass
     /// Whether each object belongs to one parent.
     public let isEmbedded: Bool
-    /// Properties with a column or the row's key, in the order of their declaration.
+    /// The stored properties, in the order in which the program declares them; those that only the file has come last.
     public let properties: [Property]
-    /// Properties derived from the links of other classes.
+    /// The linking objects that the program declares, which no file stores. Only the description shows them.
     private let inverses: [Property]
     private let places = DefinitionPlaces<String>()
     public var primaryKeyProperty: Property? { properties.first(where: \.isPrimaryKey) }
@@ -30,9 +30,9 @@ public struct ObjectSchema: Sendable, Equatable, CustomStringConvertible {
 
 /// A property in a file.
 public struct Property: Sendable, Equatable, CustomStringConvertible {
-    /// In the program.
+    /// The name in the program.
     public let name: String
-    /// In the file: the name, unless the class says otherwise.
+    /// The name in the file: ``name``, unless the class's `propertiesMapping()` gives another.
     public let columnName: String
     public let type: PropertyType
     public let isArray: Bool
@@ -41,9 +41,9 @@ public struct Property: Sendable, Equatable, CustomStringConvertible {
     public let isOptional: Bool
     public let isPrimaryKey: Bool
     public let isIndexed: Bool
-    /// The class of linked objects.
+    /// The class of linked objects; nil if the property is no link.
     public let objectClassName: String?
-    /// For an inverse: the property of the other class.
+    /// For linking objects: the property of the other class.
     let originName: String?
 
     public var description: String {
@@ -78,7 +78,7 @@ public struct Schema: Sendable, Equatable, CustomStringConvertible {
         return "Schema {\n\(lines.joined())}"
     }
 
-    /// - Parameter plan: the program's class of a name.
+    /// - Parameter plan: returns the program's class of a name.
     init(_ schema: StoreSchema, _ plan: (String) -> ClassPlan? = { _ in nil }) {
         objectSchema = schema.tables.map { ObjectSchema($0, in: schema, plan($0.name)) }
     }
@@ -93,7 +93,7 @@ extension ObjectSchema {
         inverses = plan.fields.filter { !$0.isStored }.map { Property($0) }
     }
 
-    /// - Parameter plan: the program's class; properties only in the file come after its properties.
+    /// - Parameter plan: the program's class; properties that only the file has come after those of the plan.
     init(_ table: TableDefinition, in schema: StoreSchema, _ plan: ClassPlan? = nil) {
         className = table.name
         objectClass = plan?.type ?? DynamicObject.self

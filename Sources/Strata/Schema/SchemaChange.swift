@@ -1,17 +1,17 @@
 import StrataStorage
 
-/// The change of a file's schema to that of the program's classes.
+/// What changes in a file's schema to make it that of the program's classes. It is computed only; nothing is written.
 ///
-/// Tables and columns keep their identity by name. A new class or index needs no new schema version; every change of a
-/// property does, as in Realm. Classes that the program does not have are unchanged.
+/// A table or column with the name of a class or property stays the same one. A new class or index needs no new schema
+/// version; every change of a property does, as in RealmSwift. Classes that the program does not have are unchanged.
 struct SchemaChange {
     /// The schema after the change.
     var schema: StoreSchema
-    /// Why a migration is needed, one sentence each; empty if none is.
+    /// Why a migration is needed, a sentence for each reason; empty if none is needed.
     var reasons: [String] = []
-    /// Columns that take over converted values from a column of the same name.
+    /// Properties with a new column into which the values of the old column of that name are converted.
     var conversions: [Conversion] = []
-    /// Classes whose primary key is new, so that its uniqueness is checked at the end.
+    /// Classes with a new primary key: whether its values are unique is checked at the end of the migration.
     var newPrimaryKeys: [String] = []
     var isChange = false
 
@@ -20,9 +20,9 @@ struct SchemaChange {
         var property: String
     }
 
-    /// Ids that no new column of a table gets: see `ReadView.heldColumnIDs()`.
+    /// For each table the ids that a new column must not get: see `ReadView.heldColumnIDs()`.
     private let held: [TableID: Set<ColumnID>]
-    /// The tables of the schema by name: changing a class never changes these.
+    /// The positions of the tables by name. They stay the same while classes are changed one by one.
     private let positions: [String: Int]
 
     /// The change of the schema of a version that is about to be written.
@@ -37,7 +37,7 @@ struct SchemaChange {
     ) throws(StorageError) {
         var schema = old
         self.held = held
-        // New tables get their identities first, so that links find their targets.
+        // All new tables get their ids before any column is made, because a link's column names the table it leads to.
         for plan in plans where old.position(named: plan.name) == nil {
             schema.tables.append(TableDefinition(id: schema.makeTableID(), name: plan.name, columns: []))
             isChange = true
@@ -56,9 +56,9 @@ struct SchemaChange {
         sayCollections()
     }
 
-    /// Marks columns of collections from before collections were trees, also in classes that the program does not have,
-    /// so that storage may store these as trees, and lists and maps inside values of any type. No value is rewritten:
-    /// each is converted when it is next changed.
+    /// Describes collections to storage that an older version of the library declared without a description, also in
+    /// classes that the program does not have. From then on storage may store them as trees, and may store lists and
+    /// maps inside values of any type. No value is rewritten: each is converted when it is next changed.
     private mutating func sayCollections() {
         for table in schema.tables.indices {
             for (place, column) in schema.tables[table].columns.enumerated() {

@@ -1,13 +1,13 @@
 import StrataStorage
 import Synchronization
 
-/// Cache of the schema of a version in the program's terms, made once per class: a loop over the properties of a class
-/// reads it in each turn.
+/// Caches the schema of a version in the form that a program sees (``Schema``), because a program's loop over the
+/// properties of a class asks for it in each turn.
 ///
 /// Concurrency: any thread.
 final class ShownSchemas: Sendable {
     private struct State {
-        /// The storage schema that the cache was made from.
+        /// Identifies the storage schema from which the cache was made; for a view with another one it is emptied.
         var identity: (any AnyObject & Sendable)?
         var whole: Schema?
         var classes: [String: ObjectSchema] = [:]

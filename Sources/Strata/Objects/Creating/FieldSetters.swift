@@ -1,15 +1,15 @@
 import StrataStorage
 
-/// How given values get into the fields of a class's new object: a table made once per class, so that `create` costs a
-/// look-up and a cast for each value.
+/// How given values get into the fields of a new object of a class. The table is made once per class, so that `create`
+/// costs a look-up and a cast for each value.
 ///
-/// Invariant: ``set(_:at:of:)`` sets a field to what the property would have if the value were assigned to the managed
-/// object, or leaves the field alone and says so.
+/// Invariant: ``set(_:at:of:)`` either sets a field to what the property would be if the value were assigned to the
+/// managed object, or leaves the field unchanged and returns that.
 final class FieldSetters {
     enum Way: UInt8 {
         /// Fields whose memory is written directly; see ``FieldCode``.
         case int, optionalInt, double, optionalDouble, bool, string, optionalString
-        /// Other plain values: the property's type converts the value.
+        /// Other plain properties: the property's type converts the value.
         case converted
         /// A collection of plain values.
         case plainCollection
@@ -17,15 +17,16 @@ final class FieldSetters {
         case any
         /// A link to an object.
         case link
-        /// What needs the object's row first: objects in collections, and custom types that are stored as objects.
+        /// What is assigned once the object has its row: objects in collections, and custom types that are stored as
+        /// objects.
         case owned
-        /// Linking objects: they follow from other objects, and are passed over.
+        /// Linking objects: they follow from the links of other objects, so a given value is ignored.
         case computed
-        /// A property that the file does not keep.
+        /// A property for which the file has no column.
         case missing
     }
 
-    /// Trivial, so that a look-up counts no references.
+    /// Contains no reference, so that a look-up retains and releases nothing.
     struct Setter {
         let way: Way
         let offset: Int
@@ -60,7 +61,7 @@ final class FieldSetters {
 
     // MARK: Names
 
-    /// The place of the property with a name; nil if there is none.
+    /// The place of a property by its name; nil if there is none.
     func place(of name: String) -> Int? {
         var name = name
         if let found = name.withUTF8({ names.place(of: UnsafeRawBufferPointer($0)) }) { return found }
@@ -68,7 +69,7 @@ final class FieldSetters {
         return positions[name]
     }
 
-    /// The place of the property with a name in UTF-8.
+    /// The place of a property by its name in UTF-8; nil if there is none.
     func place(ofUTF8 name: UnsafeRawBufferPointer) -> Int? {
         if let found = names.place(of: name) { return found }
         if names.isASCII, name.allSatisfy({ $0 < 0x80 }) { return nil }
@@ -87,7 +88,8 @@ final class FieldSetters {
         return Self.convert(value, setter, field)
     }
 
-    /// Sets a field whose memory is written directly. A comparison of types costs less than a cast.
+    /// Sets a field by writing its memory, if its type is that of the value. A comparison of types costs less than a
+    /// cast.
     /// - Returns: false, without a change, for other fields and for values of another type.
     private static func setDirectly<Given>(_ value: Given, _ way: Way, _ field: UnsafeMutableRawPointer) -> Bool {
         switch way {
@@ -126,7 +128,7 @@ final class FieldSetters {
         case .int, .optionalInt, .double, .optionalDouble, .bool, .string, .optionalString, .converted:
             return setter.field.setAny(field, value) ? .set : .refused
         case .plainCollection:
-            // A collection that is an object of its own must not become the new object's.
+            // A `List`, `Map` or set of the program must not itself become the new object's collection.
             guard isPlainCollection(value) else { return .later }
             return setter.field.setAny(field, value) ? .set : .refused
         case .any:

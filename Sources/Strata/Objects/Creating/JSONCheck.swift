@@ -1,24 +1,24 @@
-/// A fault of a JSON text.
+/// What is wrong with a JSON text.
 struct JSONFault: Error {
     let message: String
-    /// In bytes.
+    /// From the beginning of the bytes.
     let offset: Int
 }
 
-/// Checks a JSON text as a whole before anything is created from it, so that a fault in its last line leaves nothing
-/// behind: RFC 8259 in UTF-8, with a bound on the nesting.
+/// Checks a JSON text as a whole before any object is created from it, so that a mistake in the last line does not
+/// leave half of the objects: RFC 8259 in UTF-8, with a bound on the nesting.
 ///
 /// - Complexity: one pass, without recursion.
 struct JSONCheck {
     private let bytes: UnsafeRawBufferPointer
     private var place: Int
-    /// For each open object or list whether it is an object.
+    /// For each object or list whose end was not reached yet: whether it is an object. The innermost is last.
     private var open: [Bool] = []
     private let deepest: Int
 
     /// - Parameters:
     ///   - start: where the text begins.
-    ///   - deepest: how many objects and lists may stand inside one another.
+    ///   - deepest: how many objects and lists may be nested inside one another.
     init(_ bytes: UnsafeRawBufferPointer, from start: Int, deepest: Int) {
         self.bytes = bytes
         place = start
@@ -31,7 +31,7 @@ struct JSONCheck {
 
     private func fault(_ message: String) -> JSONFault { JSONFault(message: message, offset: place) }
 
-    /// 0, which stands nowhere in JSON, behind the end.
+    /// The byte at `place`; at the end of the text 0, which occurs nowhere in JSON.
     @inline(__always)
     private var current: UInt8 { place < bytes.count ? bytes[place] : 0 }
 
@@ -69,7 +69,8 @@ struct JSONCheck {
         }
     }
 
-    /// Goes behind the value that ended: to the next one of its object or list, or to the end of the text.
+    /// Moves from the end of a value to the next value of its object or list, and past all ends before that.
+    /// - Returns: false at the end of the text.
     private mutating func goesOn() throws(JSONFault) -> Bool {
         while true {
             skipSpace()
@@ -224,7 +225,7 @@ struct JSONCheck {
         return value
     }
 
-    /// A character of more than one byte, in its shortest form, and no surrogate.
+    /// Checks a character of more than one byte: it has the shortest form, and is no surrogate.
     private mutating func character() throws(JSONFault) {
         let first = bytes[place]
         let (count, least, most): (Int, UInt8, UInt8)

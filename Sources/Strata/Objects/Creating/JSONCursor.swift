@@ -1,6 +1,6 @@
-/// Walks over a JSON text that ``JSONCheck`` has found right, without building a tree of it.
+/// Walks over a JSON text that ``JSONCheck`` has accepted, without building a tree of it.
 ///
-/// A step that meets something else goes to the end of the text at worst: no step reads outside of it.
+/// A step that does not find what it expects moves to the end of the text at worst; no step reads outside the text.
 struct JSONCursor {
     private let bytes: UnsafeRawBufferPointer
     private(set) var place: Int
@@ -16,7 +16,7 @@ struct JSONCursor {
         case integer(Int64)
         case real(Double)
 
-        /// A real number that is an integer counts as one, except for the negative zero.
+        /// A real number without a fraction is given as an integer, except for the negative zero.
         var any: Any {
             switch self {
             case .integer(let value): return Int(exactly: value) ?? value
@@ -27,7 +27,7 @@ struct JSONCursor {
         }
     }
 
-    /// 0, which stands nowhere in JSON, behind the end.
+    /// The byte at the cursor; at the end of the text 0, which occurs nowhere in JSON.
     @inline(__always)
     private var current: UInt8 { place < bytes.count ? bytes[place] : 0 }
 
@@ -36,7 +36,7 @@ struct JSONCursor {
         while place < bytes.count, bytes[place] <= 0x20 { place += 1 }
     }
 
-    /// Goes to the value that comes next.
+    /// Moves over space to the next value, and returns its kind.
     mutating func kind() -> Kind {
         skipSpace()
         switch current {
@@ -51,13 +51,13 @@ struct JSONCursor {
 
     // MARK: Objects and lists
 
-    /// Goes into an object or a list.
+    /// Moves from the beginning of an object or a list into it.
     mutating func enter() { place += 1 }
 
-    /// Goes to the next element of a list; false at its end, which is passed then.
+    /// Moves to the next element of a list; returns false, and moves past the end of the list, if there is none.
     mutating func hasElement() -> Bool { hasMore(UInt8(ascii: "]")) }
 
-    /// Goes to the next name of an object; false at its end, which is passed then.
+    /// Moves to the next name of an object; returns false, and moves past the end of the object, if there is none.
     mutating func hasMember() -> Bool { hasMore(UInt8(ascii: "}")) }
 
     private mutating func hasMore(_ end: UInt8) -> Bool {
@@ -72,7 +72,7 @@ struct JSONCursor {
         return false
     }
 
-    /// Passes a name and its colon. `body` gets the name in UTF-8.
+    /// Moves past a name and its colon. `body` gets the name in UTF-8.
     mutating func name<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         let (raw, isPlain) = rawText()
         skipSpace()
@@ -96,7 +96,8 @@ struct JSONCursor {
 
     mutating func null() { skipWord() }
 
-    /// Up to 2^53 and 10^22 both the digits and the power of ten are exact, and one division rounds once.
+    /// A number, rounded as by Swift's own parser. Up to 2^53 the digits, and up to 10^22 the power of ten, are exact
+    /// as doubles, so that one division or multiplication rounds once; other numbers are parsed from text.
     mutating func number() -> Number {
         let start = place
         let isNegative = current == UInt8(ascii: "-")
@@ -139,7 +140,8 @@ struct JSONCursor {
         return digit
     }
 
-    /// An exponent, or a number of its sign that is large enough to be one of a number that is parsed otherwise.
+    /// An exponent. One with more digits is cut to a number of the same sign that is still too large for the table of
+    /// powers, so that the number is parsed from text.
     private mutating func exponent() -> Int {
         place += 1
         let isNegative = current == UInt8(ascii: "-")
@@ -162,14 +164,14 @@ struct JSONCursor {
 
     // MARK: Values of any kind
 
-    /// An object or a list that is being read.
+    /// An object or a list whose end was not reached yet.
     private struct Open {
         let isObject: Bool
         var name = ""
         var members: [String: Any] = [:]
         var elements: [Any] = []
 
-        /// Of two members with one name the first counts.
+        /// Of two members with one name, the first counts.
         mutating func add(_ value: Any) {
             if !isObject {
                 elements.append(value)
@@ -214,7 +216,7 @@ struct JSONCursor {
         return Any?.none as Any
     }
 
-    /// Passes a value.
+    /// Moves past a value of any kind.
     mutating func skip() {
         var depth = 0
         repeat {
@@ -244,8 +246,8 @@ struct JSONCursor {
 
     // MARK: Text
 
-    /// Passes a text.
-    /// - Returns: what stands between the quotes, and whether it has no escapes.
+    /// Moves past a text.
+    /// - Returns: the bytes between the quotes, and whether they contain no escape.
     private mutating func rawText() -> (UnsafeRawBufferPointer, isPlain: Bool) {
         place = min(place + 1, bytes.count)
         let start = place

@@ -4,12 +4,12 @@
     import Foundation
 #endif
 
-/// A JSON text that a program gives: in UTF-8, as RFC 8259 has it, or in UTF-16 or UTF-32.
+/// Reads a JSON text that a program gives: in UTF-8, as RFC 8259 asks, or in UTF-16 or UTF-32.
 enum JSONInput {
-    /// Deeper text is refused: objects that are nested in a text take stack when they are created and released.
+    /// How deep objects and lists may be nested: nested values take stack when they are created and released.
     private static let deepest = 500
 
-    /// Runs `body` with a cursor at the text's value, once the whole text is known to be right.
+    /// Checks the whole text, then runs `body` with a cursor at its value.
     /// - Throws: ``Realm/Error`` with `invalidInput` for a text that is no JSON, with line and column; the error of
     ///   `body`.
     static func read<Result>(
@@ -35,9 +35,10 @@ enum JSONInput {
         return try body(&cursor, lines)
     }
 
-    /// The same text in UTF-8; nil if it is in UTF-8.
+    /// The text converted to UTF-8; nil if it is in UTF-8 already.
     ///
-    /// JSON begins with two ASCII characters, or is one: where their zero bytes are says which encoding it is.
+    /// A JSON text begins with two ASCII characters, or is a single one. Where the first four bytes are zero tells the
+    /// encoding.
     private static func utf8(_ json: Data) throws(Realm.Error) -> [UInt8]? {
         let start = Array(json.prefix(4))
         func isZero(_ place: Int) -> Bool { place < start.count && start[place] == 0 }
@@ -68,7 +69,7 @@ enum JSONInput {
     }
 }
 
-/// The lines of a text, for messages.
+/// Finds the line and column of an offset, for messages.
 struct TextLines {
     private let bytes: UnsafeRawBufferPointer
     private let start: Int
@@ -79,7 +80,7 @@ struct TextLines {
         self.start = start
     }
 
-    /// A place as line and column, which count from 1, the column in bytes.
+    /// An offset as line and column, both counted from 1, the column in bytes.
     /// - Complexity: O(offset).
     func position(of offset: Int) -> String {
         let end = min(max(offset, start), bytes.count)

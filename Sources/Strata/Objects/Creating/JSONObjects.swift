@@ -1,12 +1,13 @@
 import StrataStorage
 
-/// Creates objects of a class from JSON objects: each value goes from the text into its field.
+/// Creates objects of a class from JSON objects: each plain value goes from the text into its field.
 struct JSONObjects {
     private let write: RunningWrite
     private let access: ClassAccess
     private let policy: Realm.UpdatePolicy
     private let lines: TextLines
-    /// For each property the number of the object that named it last: of two members with one name the first counts.
+    /// For each property the number of the JSON object that last had a member for it: of two members with one name in
+    /// an object, the first counts.
     private var namedBy: [Int]
     private var number = 0
 
@@ -29,7 +30,8 @@ struct JSONObjects {
             if !hadFailed { noteFailure(start.place) }
             return made
         }
-        // As from a dictionary: what is there is updated, and the error for a value that does not fit is found.
+        // Again as from a dictionary: that updates an existing object, and finds the error for a value that does not
+        // fit.
         cursor = start
         let made = ObjectMaker(write).create(access, cursor.value(), policy)
         if !hadFailed { noteFailure(misfit ?? start.place) }
@@ -83,7 +85,7 @@ struct JSONObjects {
 }
 
 extension ObjectDraft {
-    /// Sets a property to the value at the cursor, and passes the value.
+    /// Sets a property to the value at the cursor, and moves past the value.
     /// - Returns: false if the value does not fit.
     fileprivate mutating func set(_ cursor: inout JSONCursor, _ kind: JSONCursor.Kind, at place: Int) -> Bool {
         let setter = setters[place]

@@ -1,8 +1,8 @@
-/// The places of names, found by the bytes of a name: a look-up makes no string, and hashes a short name by a few
-/// multiplications.
+/// Finds the place of a name in a list of names, by the name's bytes: a look-up makes no string, and hashes a short
+/// name by a few multiplications.
 ///
-/// Two names are equal here if their bytes are. Swift's strings are also equal if one is another spelling of the other
-/// in Unicode; a caller who needs that asks again for a name that was not found, unless ``isASCII`` rules it out.
+/// Two names are equal here if their bytes are. Swift's strings are also equal if they are equivalent spellings in
+/// Unicode: for a name that was not found, a caller compares strings, unless ``isASCII`` rules that out.
 struct NamePlaces {
     /// The UTF-8 of all names, one after another.
     private let bytes: [UInt8]
@@ -10,7 +10,7 @@ struct NamePlaces {
     private let starts: [Int]
     /// An open hash table of places; -1 for an empty slot. Its size is a power of two, at least twice the names.
     private let slots: [Int]
-    /// Whether every name is ASCII, which has no other spelling among ASCII texts.
+    /// Whether every name is ASCII: then an ASCII name that was not found has no other spelling to be found by.
     let isASCII: Bool
 
     /// - Parameter names: a name that comes twice is found at its first place.

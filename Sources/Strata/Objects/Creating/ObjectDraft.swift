@@ -1,11 +1,11 @@
-/// A new object of a typed class that is filled with given values while nothing manages it, and then added once.
+/// A new object of a typed class that is filled with given values while it is unmanaged, and then added once.
 ///
-/// Invariant: values that need the object's row are kept in ``later``, and nothing in a Realm has changed before the
-/// object is added. So a draft with a value that does not fit is simply dropped.
+/// Invariant: setting a value changes the object only, and nothing in a Realm. Values that need the object's row are
+/// kept in ``later``. So the caller can drop a draft when a value does not fit.
 struct ObjectDraft {
     let object: ObjectBase
     let setters: FieldSetters
-    /// Values to assign once the object has its row, with the places of their properties.
+    /// Values that are assigned once the object has its row, with the places of their properties.
     private(set) var later: [(place: Int, value: Any)] = []
 
     /// Nil for a class that the program does not declare, in a migration, and in a write that has failed.
@@ -16,7 +16,7 @@ struct ObjectDraft {
         object = plan.type.init()
     }
 
-    /// Sets the property with a name; a name that the class does not have is passed over.
+    /// Sets a property by its name; a name that the class does not have is ignored.
     /// - Returns: false if the value does not fit.
     @inline(__always)
     mutating func set(_ value: Any, named name: String) -> Bool {
@@ -38,7 +38,8 @@ struct ObjectDraft {
 
     private mutating func keep(_ value: Any, _ place: Int) {
         let setter = setters[place]
-        // A declared default that is replaced at once would leave an object without an owner.
+        // The object that is the default of a link would be added with this one. Since the link is assigned next, that
+        // object would stay in the file, and nothing would link to it.
         if setter.way != .plainCollection { _ = setter.field.setAny(object._field(setter.offset), nil) }
         later.append((place, value))
     }

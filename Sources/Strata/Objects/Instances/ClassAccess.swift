@@ -17,8 +17,8 @@ final class ClassAccess {
     @exclusivity(unchecked) private(set) var encodings: [FieldEncoding] = []
     @exclusivity(unchecked) private(set) var columnCount = 0
     @exclusivity(unchecked) private(set) var primary: BoundProperty?
-    /// Offset of the `Int` field that is the row's key and is not numbered; -1 without one. Apart from the plan's
-    /// field, whose copy counts references for each new row.
+    /// Offset of the `Int` field that is the row's key and is not numbered by the database; -1 without one. Kept here
+    /// because copying the plan's field would retain and release for each new row.
     @exclusivity(unchecked) private(set) var rowKeyOffset = -1
     /// Whether the primary key is the row's key.
     @exclusivity(unchecked) private(set) var hasRowKey = false
@@ -27,7 +27,7 @@ final class ClassAccess {
     @exclusivity(unchecked) private(set) var positions: [String: Int] = [:]
     /// For each column the position of its property; -1 if the class has none for it.
     private var propertyOfColumn: [Int] = []
-    /// For each property the position of the one looked up after it; see ``place(of:)``.
+    /// For each property the position of the one that was last looked up after it; see ``place(of:)``.
     @exclusivity(unchecked) private var following: [Int] = []
     @exclusivity(unchecked) private var lastPlace = 0
     /// Whether its rows are embedded objects.
@@ -42,23 +42,24 @@ final class ClassAccess {
     let bindsFields: Bool
     /// Whether a new accessor reads its primary key at once.
     @exclusivity(unchecked) private(set) var capturesKey = false
-    /// Targets of links by field offset, once looked up. Stays empty in a frozen Realm, which several threads read.
+    /// Targets of links by field offset, as far as they were looked up. Empty in a frozen Realm, which several threads
+    /// read.
     @exclusivity(unchecked) private var leads: [Lead?] = []
 
-    /// By field offset.
+    /// The position of a field's property, by the field's offset.
     @exclusivity(unchecked) private var fieldPositions: [Int] = []
 
     /// Target class of a field's links, or origin class of its linking objects.
     struct Lead {
         unowned(unsafe) let access: ClassAccess
-        /// In the properties of that class, the one whose links the linking objects are.
+        /// For linking objects: the position in that class of the property whose links they come from. 0 for a link.
         let position: Int
     }
 
-    /// By position of the property, once looked up; of a frozen Realm as ``leads``.
+    /// By position of the property, as far as they were looked up. Empty in a frozen Realm, as ``leads`` is.
     @exclusivity(unchecked) private var linkLists: [LinkList?] = []
 
-    /// A list or a set of objects, as its reads need it.
+    /// What a read of a list or a set of objects needs.
     struct LinkList {
         let column: Int
         unowned(unsafe) let target: ClassAccess
@@ -73,7 +74,7 @@ final class ClassAccess {
     /// The names of properties that values are given for.
     var givenNames: [String] { properties.filter { !$0.isLinkingObjects }.map(\.name) }
 
-    /// How values get into a new object of a typed class; made for the first object that is created from values.
+    /// The table for values of new objects; nil for a class that is known by name alone. Made at the first `create`.
     var setters: FieldSetters? {
         if let knownSetters { return knownSetters }
         guard let plan else { return nil }
@@ -236,7 +237,7 @@ final class ClassAccess {
     /// The position of a property by name.
     ///
     /// A migration looks up the same names in the same order for each row, so the successor of the last look-up is
-    /// tried first. Elsewhere several threads may look up.
+    /// tried first. Elsewhere nothing is remembered, because several threads may look up names in a frozen Realm.
     @inline(__always)
     func place(of name: String) -> Int? { instance.isMigration ? nextPlace(name) : positions[name] }
 
@@ -270,7 +271,7 @@ final class ClassAccess {
         return found
     }
 
-    /// The class and the property whose links the linking objects at `offset` are.
+    /// The class and the property whose links the linking objects at `offset` come from.
     func origin(of type: ObjectBase.Type, _ property: String, offset: Int) -> Lead? {
         if offset < leads.count, let lead = leads[offset] { return lead }
         guard let found = instance.access(for: type), let position = found.positions[property] else { return nil }
@@ -290,7 +291,7 @@ final class ClassAccess {
     }
 
     /// The list or set of objects of a property; nil for a property of another kind, for one that the file lacks, and
-    /// where the objects' class is used by name only.
+    /// if the program declares this class but not that of the objects.
     @inline(__always)
     func linkList(at position: Int) -> LinkList? {
         if position < linkLists.count, let known = linkLists[position] { return known }
@@ -312,12 +313,14 @@ final class ClassAccess {
         property.target.flatMap { instance.access(named: $0, typed: plan != nil) }
     }
 
-    /// Locates the row of `object` in the current view, and caches its location.
+    /// Finds the row of `object` in the current view, and caches its location. Stops the program on a wrong thread.
+    /// - Returns: false if the row was deleted or cannot be read.
     func relocate(_ object: ObjectBase) -> Bool {
         instance.checkConfinement()
         return tryRelocate(object) == nil
     }
 
+    /// As ``relocate(_:)``, for callers that handle the error. The objects of a frozen Realm cache nothing.
     /// - Returns: why the row cannot be read; nil if it can.
     func tryRelocate(_ object: ObjectBase) -> Realm.Error? {
         if !instance.confinement.isHere { return instance.confinementError }

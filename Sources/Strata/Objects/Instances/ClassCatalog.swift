@@ -1,7 +1,7 @@
 import StrataStorage
 import Synchronization
 
-/// The classes of an instance, each with its access, which is made on first use.
+/// The classes of an instance: for each a ``ClassAccess``, which is made on first use.
 ///
 /// Concurrency: confined with the instance. A frozen instance is read by many threads: accesses of all classes of the
 /// program are made before it is returned, and those by name are made one at a time.
@@ -9,19 +9,20 @@ final class ClassCatalog {
     private var plans: [ObjectIdentifier: ClassPlan] = [:]
     private var plansByName: [String: ClassPlan] = [:]
     private(set) var accesses: [ClassAccess] = []
-    /// Those of the accesses: a loop over them counts no references.
+    /// The frames of `accesses`, in an array of their own: a loop over it retains and releases nothing.
     @exclusivity(unchecked) private var frames: [UnsafeMutablePointer<_ClassFrame>] = []
     private var accessByType: [ObjectIdentifier: ClassAccess] = [:]
     private var accessByName: [String: ClassAccess] = [:]
-    /// Accesses by table, for classes used by a reader. An entry is compared with the schema before it is used.
+    /// An access for each table, by the table's position. A change of the schema moves tables, so an entry is compared
+    /// with its access before it is used.
     private var accessByTable: [Int: ClassAccess] = [:]
     /// The schema in the form shown to the program.
     let shown = ShownSchemas()
     private let nameLock = Mutex<Void>(())
     @exclusivity(unchecked) private var lastAccess: (type: ObjectIdentifier, access: ClassAccess)?
-    /// The newest version whose schema the accesses were resolved with; 0 before the first.
+    /// The last version whose schema the accesses were resolved with; 0 before the first.
     private var resolvedSchema = TransactionID(0)
-    /// The schema they were last resolved with, or will be if no version is shown.
+    /// The schema that the accesses were last resolved with. Set before, for an instance that shows no version.
     var schema: StoreSchema?
 
     init(_ plans: [ClassPlan]) {
@@ -33,12 +34,12 @@ final class ClassCatalog {
 
     // MARK: Accesses
 
-    /// The access of a class; nil if it is not in the Realm, or its values may not be readable.
+    /// The access of a class; nil if the Realm does not have the class, or it is unusable (``ClassPlan/unusable``).
     func access(for type: ObjectBase.Type, in instance: RealmInstance) -> ClassAccess? {
         let identity = ObjectIdentifier(type)
         if let lastAccess, lastAccess.type == identity { return lastAccess.access }
         if let known = accessByType[identity] {
-            // A frozen instance must not change once it was returned.
+            // Several threads read a frozen instance, so it must not change once it was handed out.
             if !instance.isFrozen { lastAccess = (identity, known) }
             return known
         }
@@ -73,7 +74,7 @@ final class ClassCatalog {
         frames.append(access.frame)
     }
 
-    /// Makes the accesses of every class of the program, for use by many threads.
+    /// Makes the accesses of all classes of the program, before several threads use them.
     func makeAll(in instance: RealmInstance) {
         for plan in plans.values { _ = access(for: plan.type, in: instance) }
         lastAccess = nil
@@ -92,20 +93,21 @@ final class ClassCatalog {
 
     // MARK: Views
 
-    /// Resolves the classes with a view's schema, if the file's schema has changed since.
+    /// Resolves the classes with a view's schema, if the file's schema has changed since they were last resolved.
+    /// - Parameter newestSchema: the version that last changed the file's schema.
     func follow(_ view: ReadView, newestSchema: TransactionID?) {
         guard let newestSchema, newestSchema > resolvedSchema || resolvedSchema.rawValue == 0 else { return }
         resolvedSchema = view.version
         resolve(view)
     }
 
-    /// Resolves the classes with a view's schema.
+    /// Resolves the classes with a view's schema: finds the table and columns of each.
     func resolve(_ view: ReadView) {
         schema = view.schema
         for access in accesses { access.resolve(view.schema) }
     }
 
-    /// Invalidates all cached locations.
+    /// Gives all frames a new stamp, under which no cached location of a row is valid.
     /// - Parameter view: the new view; nil keeps the present one.
     @inline(__always)
     func stamp(_ stamp: UInt64, _ view: ReadView?) {
@@ -116,7 +118,7 @@ final class ClassCatalog {
         }
     }
 
-    /// Invalidates all cached locations in the same view.
+    /// Gives all frames a new stamp for the same view.
     @inline(__always)
     func stamp(_ stamp: UInt64) { for frame in frames { frame.pointee.stamp = stamp } }
 }

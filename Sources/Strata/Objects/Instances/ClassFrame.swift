@@ -1,23 +1,24 @@
 import StrataStorage
 
-/// The data that property reads of one class in one Realm share. One per class and Realm, at a fixed address, so that a
-/// property read is: load the frame, compare the stamp, load the column, read.
+/// What the property reads of one class in one Realm share. One per class and Realm, at a fixed address, so that a
+/// property read is: load the frame, compare the object's stamp with the frame's, load the column, read.
 ///
 /// Invariants:
-/// 1. `stamp` changes whenever the Realm's view does: at a refresh, at the beginning and end of a write, and at every
-///    change inside one. A location is used only under the stamp under which it was found.
-/// 2. `view` belongs to the stamp, and the Realm keeps it alive.
+/// 1. `stamp` changes whenever what the Realm shows does: at a refresh, at the beginning and end of a write, and at
+///    every change inside a write. A row's location is used only under the stamp under which it was found.
+/// 2. `view` is what the Realm shows under `stamp`; the Realm keeps it alive.
 /// 3. A frame lives as long as its Realm, which every managed object retains.
-/// 4. A held window is used only under the stamp under which it was made. A frozen Realm, which several threads read,
-///    makes none.
+/// 4. A window of values in `held` is used only under the stamp under which it was made. A frozen Realm, which several
+///    threads read, makes none.
 @frozen
 public struct _ClassFrame {
     @usableFromInline var stamp: UInt64
-    /// The thread that needs no check of confinement.
+    /// The number of the thread that needs no further check of confinement; a number that no thread has if there is
+    /// none.
     @usableFromInline let thread: UInt64
-    /// Column position by field offset; see ``ColumnSlot``.
+    /// The position of a field's column by the field's offset, or a ``ColumnSlot``.
     @usableFromInline var columns: UnsafeMutablePointer<Int32>
-    /// One per column.
+    /// The cached window of each column.
     @usableFromInline var held: UnsafeMutablePointer<_HeldColumn>
     let knowsSmallStrings: Bool
     /// A ``ReadView``, unretained.

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The thread, queue or actor of a Realm, where everything read from it must be used.
 enum Confinement {
-    /// A thread of the program's own, to which no work can be sent.
+    /// A thread that the program made: no work can be sent to it.
     case thread(UInt64)
     /// The main thread, the main queue and the main actor, which on some systems are not always the same thread.
     case main
@@ -33,7 +33,8 @@ enum Confinement {
         actor is MainActor ? .main : .actor(ActorPlace(actor))
     }
 
-    /// The thread that needs no further check; if several threads are allowed, a number that no thread has.
+    /// The number of the one thread that may always use the Realm; a number that no thread has if it may be another
+    /// one.
     var ownThread: UInt64 {
         switch self {
         case .thread(let thread): return thread
@@ -76,7 +77,7 @@ enum Confinement {
         case thread(UInt64), main, queue(UInt64), actor(ObjectIdentifier)
     }
 
-    /// Runs work there, asynchronously. Nil for a thread of the program's own.
+    /// Runs work there, asynchronously. Nil for a thread that the program made, and for a frozen Realm.
     var scheduler: (@Sendable (@escaping @Sendable () -> Void) -> Void)? {
         switch self {
         case .thread, .none: return nil
@@ -106,13 +107,13 @@ private enum QueueMark {
 
     private struct WeakQueue { weak var queue: DispatchQueue? }
 
-    /// Set on first use.
+    /// The number of the main queue, which is marked at the first use.
     static let main: UInt64 = {
         DispatchQueue.main.setSpecific(key: key, value: 1)
         return 1
     }()
 
-    /// The number of a queue, which never changes.
+    /// The number of a queue, which never changes. Marks the queue with it at first.
     static func mark(_ queue: DispatchQueue) -> UInt64 {
         queues.withLock { queues in
             if let known = queue.getSpecific(key: key) { return known }

@@ -2,11 +2,12 @@ import CStrataShim
 import StrataStorage
 import Synchronization
 
-/// How far an instance has followed the register of the file's known damage.
+/// How far an instance has followed the register of the file's known damage (``DamageRegister``), which any thread's
+/// failed read may add to.
 ///
 /// Concurrency: any thread.
 struct FollowedDamage: ~Copyable {
-    /// Changes with the register; its store owns it.
+    /// The register's generation, which grows with each change. The store owns the memory.
     private let newest: UnsafePointer<UInt32>
     private let followed = Atomic<UInt32>(0)
 
@@ -20,6 +21,6 @@ struct FollowedDamage: ~Copyable {
     @inline(__always)
     var isKnown: Bool { followed.load(ordering: .relaxed) != 0 }
 
-    /// Takes notice of a generation of the register.
+    /// Notes that the instance knows the register's contents of this generation.
     func follow(_ generation: UInt32) { followed.store(generation, ordering: .relaxed) }
 }

@@ -6,12 +6,14 @@ import StrataStorage
 final class FrozenTwins {
     /// The instance owns this object.
     private unowned(unsafe) let instance: RealmInstance
-    /// The last twin: it is given out again while it lives and the instance shows its version.
+    /// The last frozen instance that was made: it is given out again as long as it lives and the live instance shows
+    /// the same version.
     private var last: InstanceReference?
 
     init(_ instance: RealmInstance) { self.instance = instance }
 
-    /// A frozen instance of the version that is shown; nil, after a report, if no version can be pinned.
+    /// A frozen instance of the version that is shown; inside a write, and if none is shown, of the newest committed
+    /// one. Nil, after a report, if no version can be pinned; also nil for a side of a migration.
     func frozen() -> RealmInstance? {
         instance.checkConfinement()
         if instance.isFrozen { return instance }
@@ -29,10 +31,10 @@ final class FrozenTwins {
         return made
     }
 
-    /// As ``frozen()``, or an empty frozen instance if no version can be pinned.
+    /// As ``frozen()``, but a frozen instance that shows no version where that gives nil.
     func frozenOrEmpty() -> RealmInstance { frozen() ?? showingNothing(.frozen, .none) }
 
-    /// A frozen instance of a pinned version.
+    /// A frozen instance of a pinned version; nil, after a note, if its classes cannot be made.
     func frozen(at pinned: Snapshot) -> RealmInstance? {
         guard let shared = instance.shared else { return nil }
         do throws(Realm.Error) {
@@ -48,7 +50,7 @@ final class FrozenTwins {
         }
     }
 
-    /// An instance that shows no version.
+    /// An instance of the same classes that shows no version.
     func showingNothing(_ kind: RealmInstance.Kind, _ confinement: Confinement) -> RealmInstance {
         do throws(Realm.Error) {
             let made = try RealmInstance(

@@ -1,11 +1,11 @@
 import StrataStorage
 
-/// The result of an access to something that does not exist: a deleted object, a place or a range outside a collection,
-/// a collection whose owner was deleted.
+/// An access to something that does not exist, which is to be reported: a deleted object, a place or a range outside a
+/// collection, a collection whose owner was deleted.
 ///
 /// Every failed access by place, range or object comes here. The configuration's `invalidAccess` decides: under
-/// `.substitute` the access is reported and the caller returns a substitute; under `.trap` the report ends the program,
-/// with Realm's message. Unmanaged values have no configuration: a wrong place ends the program, as in an array.
+/// `.substitute` the access is reported and the caller returns a substitute; under `.trap` the program ends, with
+/// RealmSwift's message. Unmanaged values have no configuration: a wrong place ends the program, as in an array.
 ///
 /// Concurrency: confined with the accessed value. For the library's own use.
 public struct _GoneAccess {
@@ -13,7 +13,7 @@ public struct _GoneAccess {
     private let instance: RealmInstance?
     private let className: String
     private let key: Int64?
-    /// Name of the accessed value in messages.
+    /// What messages call the accessed value.
     private let subject: String
     private let owner: ObjectBase?
 
@@ -55,7 +55,7 @@ public struct _GoneAccess {
     /// - Parameter count: the number of elements.
     func tell(place: Int, count: Int) { tell(place: place, in: 0..<count) }
 
-    /// Reports an access to a place outside a part of a collection.
+    /// Reports an access to a place outside the part of a collection that the caller sees, such as a slice.
     func tell(place: Int, in bounds: Range<Int>) {
         let least = bounds.lowerBound > 0 ? ", and at least \(bounds.lowerBound)" : ""
         tell(
@@ -63,7 +63,7 @@ public struct _GoneAccess {
                 + "\(bounds.count) elements now; something was removed since the index was found")
     }
 
-    /// The existing places from `lower` to `upper`, excluding `upper`. Missing ones are reported.
+    /// The places from `lower` to `upper`, excluding `upper`, as far as they exist. The first missing one is reported.
     ///
     /// Takes two places instead of a range, because constructing an inverted range ends the program.
     func range(from lower: Int, to upper: Int, in bounds: Range<Int>) -> Range<Int> {
@@ -81,7 +81,7 @@ public struct _GoneAccess {
     // MARK: Objects and collections
 
     /// Reports a failed access to a deleted object, or to a collection whose owner was deleted.
-    /// - Parameter request: description of the access; nil if Realm's message is enough.
+    /// - Parameter request: what the program asked for; nil if RealmSwift's message is enough.
     func tell(gone request: String? = nil) {
         guard let owner else { return tell("Object has been deleted or invalidated: \(subject)") }
         let error = owner._access.tryRelocate(owner) ?? owner._access.deletedError(owner)
@@ -95,7 +95,7 @@ public struct _GoneAccess {
 }
 
 extension RealmInstance {
-    /// What a frozen instance shows outside of a write; nil for the newest version.
+    /// The version that `freeze()` takes outside a write; nil for the newest one.
     var frozenSnapshot: Snapshot? {
         #if Zoo
             if PlantedMistake.freezeTakesNewest.isPlanted { return nil }
@@ -103,8 +103,8 @@ extension RealmInstance {
         return snapshot
     }
 
-    /// The invalidated object for one that this instance does not have, with the same key. Nil if it lacks the class,
-    /// too.
+    /// An invalidated object with the key of one whose row this instance does not have. Nil for an unmanaged one, and
+    /// if the instance lacks the class.
     func goneTwin(of object: ObjectBase) -> ObjectBase? {
         guard object._frame != nil, let access = twin(of: object._access) else { return nil }
         let made = invalidObject(access, key: RowKey(object._key))

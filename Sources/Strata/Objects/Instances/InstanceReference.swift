@@ -3,9 +3,9 @@ import Synchronization
 
 /// A weak reference to an instance, without the cost of `weak`.
 ///
-/// Swift's weak reference moves its object's reference counts to a side table for good, which makes every retain and
-/// release slower. Each managed object holds its instance, so this was a third of the time of an iteration over
-/// objects.
+/// Swift's weak reference moves its object's reference counts to a side table for good, which makes every later retain
+/// and release of the object slower. Each managed object retains its instance, so with `weak` these took a third of the
+/// time of an iteration over objects.
 ///
 /// Invariant: under the lock, the address is that of an instance whose memory is still allocated, because its deinit
 /// waits for the lock. Only the runtime can tell whether deinit has begun.
@@ -24,7 +24,7 @@ final class InstanceReference: Sendable {
     /// Called in the instance's deinit.
     func clear() { target.withLock { $0 = Target() } }
 
-    /// Whether the instance's deinit has not called ``clear()`` yet; cheaper than retaining the instance.
+    /// Whether the instance's deinit has not called ``clear()`` yet. Cheaper than ``instance``, which retains it.
     var isThere: Bool { target.withLock { $0.address != nil } }
 
     var instance: RealmInstance? {

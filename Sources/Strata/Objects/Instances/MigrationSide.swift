@@ -10,9 +10,9 @@ final class MigrationSide {
         var creation: UInt64
     }
 
-    /// For the old side: the new one, which fails when the old one is misused.
+    /// For the old side: the new side, whose write fails if the program changes an old object. Nil for the new side.
     unowned(unsafe) let target: RealmInstance?
-    /// The last enumerated row, which certainly exists until a deletion.
+    /// The row that was enumerated last. It exists until the migration deletes something.
     private(set) var walked: Walked?
     /// Whether the migration has deleted rows.
     private(set) var hasDeleted = false
@@ -30,7 +30,7 @@ final class MigrationSide {
 
     func endWalk() { walked = nil }
 
-    /// Rows may not exist any more.
+    /// Called at each deletion: from here on a row that was enumerated may not exist any more.
     func noteDeletion() {
         hasDeleted = true
         walked = nil

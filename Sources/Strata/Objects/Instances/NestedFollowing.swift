@@ -1,11 +1,12 @@
 import StrataStorage
 
-/// Follows inner collections from one version to another.
+/// Finds inner collections of one version in another one.
 struct NestedFollowing {
     let old: ReadView
     let new: ReadView
 
-    /// The new steps to an inner collection; nil if it is gone.
+    /// The steps to an inner collection in the new version; nil if it is gone there.
+    /// - Parameter standing: the steps in the old version.
     func followed(
         _ holder: NestedPlaces.Holder, _ standing: NestedSteps
     ) throws(StorageError) -> NestedSteps? {
@@ -33,8 +34,8 @@ extension RealmInstance {
             table: definition.id.rawValue, key: key, column: definition.columns[column].id.rawValue)
     }
 
-    /// Notes a change of elements of a collection of values of any type in the running write.
-    /// - Parameter outer: the steps to the collection.
+    /// Adapts the inner collections in use to a change of the elements around them in the running write.
+    /// - Parameter outer: the steps to the collection that changes.
     func noteNested(
         _ change: NestedChange, table: Int, key: Int64, column: Int, outer: [NestedSteps.Step]
     ) {
@@ -42,15 +43,15 @@ extension RealmInstance {
         nestedHolder(table, key, column).map { nested.note(change, $0, outer: outer) }
     }
 
-    /// Notes that a column gets another value in the running write.
+    /// Notes that a column gets another value in the running write: its inner collections are gone.
     @inline(__always)
     func noteNestedReplaced(_ table: Int, _ key: Int64, _ column: Int) {
         if nested.isEmpty { return }
         nestedHolder(table, key, column).map { nested.noteReplaced($0) }
     }
 
-    /// Follows inner collections to another version that will be shown.
-    /// - Parameter isPinned: whether that version is the pinned one from now on.
+    /// Finds the inner collections in use again in another version, which will be shown.
+    /// - Parameter isPinned: whether that version is the pinned one from now on, and not the base of a write.
     func followNested(from old: ReadView, to new: ReadView, isPinned: Bool) {
         let following = NestedFollowing(old: old, new: new)
         nested.follow(isPinned: isPinned) { holder, standing in

@@ -1,14 +1,15 @@
 import StrataStorage
 
-/// The steps to an inner collection, from a property of any type, or of a list or a map of such values.
+/// The way to an inner collection from its property, which is a value of any type, or a list or map of such values.
 struct NestedSteps: Hashable, Sendable {
-    /// From a collection to an inner one.
+    /// Leads from a collection to the inner collection that is one of its elements.
     enum Step: Hashable, Sendable {
         case index(Int)
         case key(String)
     }
 
-    /// From the property's own value or collection.
+    /// The first step leads out of the property's own collection, or out of the list or map that is its value. Empty
+    /// for that list or map itself.
     var steps: [Step]
     /// Whether the inner collection is a map.
     var isKeyed: Bool
@@ -19,15 +20,17 @@ struct NestedSteps: Hashable, Sendable {
     var hasIndex: Bool { steps.contains { if case .index = $0 { true } else { false } } }
 }
 
-/// An inner collection in use by the program: it stays the same one while elements around it change.
+/// An inner collection that the program holds a reference to. It stays the same collection while elements around it
+/// change, so its steps change with them.
 ///
 /// Concurrency: confined with its Realm; in a frozen one it never changes.
 final class NestedPlace {
-    /// Its steps in what the Realm shows; nil once another value replaced it.
+    /// Its steps in what the Realm shows; nil once it was removed, or another value replaced it.
     private(set) var standing: NestedSteps?
-    /// Its steps in the pinned version, if the running write has changed them.
+    /// Its steps in the pinned version, if the running write has changed them; an inner nil says that it has none
+    /// there.
     private var before: NestedSteps??
-    /// The write in which it was first accessed.
+    /// The number of the write in which the program first accessed it; nil outside a write.
     let madeIn: UInt32?
 
     init(_ standing: NestedSteps?, madeIn: UInt32? = nil) {
@@ -38,13 +41,13 @@ final class NestedPlace {
     /// Its steps in the version that the Realm has pinned.
     var pinned: NestedSteps? { before ?? standing }
 
-    /// Changes its steps in the running write, or removes it.
+    /// Changes its steps in the running write. Nil if it is gone.
     func move(to standing: NestedSteps?) {
         if before == nil { before = .some(self.standing) }
         self.standing = standing
     }
 
-    /// Adopts its steps in the newly pinned version.
+    /// Takes its steps in a version that is pinned from now on. Nil if it is gone there.
     func settle(at standing: NestedSteps?) {
         self.standing = standing
         before = nil
@@ -59,7 +62,7 @@ final class NestedPlace {
     }
 }
 
-/// A change of a collection's elements, as far as inner collections are affected.
+/// A change of a collection's elements, as far as it matters to steps through that collection.
 enum NestedChange {
     case inserted(at: Int, count: Int)
     case removed(Range<Int>)
@@ -70,7 +73,7 @@ enum NestedChange {
     case entry(String)
     case everything
 
-    /// The step after the change; nil if its element is gone.
+    /// What a step through the changed collection becomes; nil if its element is gone.
     func moved(_ step: NestedSteps.Step) -> NestedSteps.Step? {
         guard case .index(let place) = step else {
             switch self {
@@ -94,11 +97,11 @@ enum NestedChange {
     }
 }
 
-/// All inner collections in use by the program. Holds them weakly.
+/// All inner collections that the program holds references to, by weak references.
 ///
 /// Concurrency: confined with its Realm.
 final class NestedPlaces {
-    /// The row and column of their values, by ids that are valid in every version.
+    /// The row and column that contain an inner collection, by ids that are valid in every version.
     struct Holder: Hashable {
         var table: UInt32
         var key: Int64
@@ -111,11 +114,11 @@ final class NestedPlaces {
 
     private var places: [Holder: [Known]] = [:]
     private var count = 0
-    /// Number of entries above which released ones are removed.
+    /// Above this number of entries, those of released collections are removed.
     private var limit = 64
-    /// Columns in which the running write changed steps.
+    /// Rows and columns in which the running write changed steps.
     private var changed: Set<Holder> = []
-    /// The version that the last write committed, until a version is pinned: the steps are already those of it.
+    /// The version that the last write committed, until the Realm pins a version. The steps are already those in it.
     private var committed: TransactionID?
 
     var isEmpty: Bool { count == 0 }
@@ -137,8 +140,8 @@ final class NestedPlaces {
 
     // MARK: In a write
 
-    /// Follows a change of a collection's elements.
-    /// - Parameter outer: the steps to the collection.
+    /// Changes the steps of inner collections after a change of the elements around them.
+    /// - Parameter outer: the steps to the collection that changed.
     func note(_ change: NestedChange, _ holder: Holder, outer: [NestedSteps.Step]) {
         guard let known = places[holder] else { return }
         changed.insert(holder)
@@ -153,14 +156,15 @@ final class NestedPlaces {
         }
     }
 
-    /// Notes that a column gets another value.
+    /// Notes that a column gets another value: the inner collections in it are gone.
     func noteReplaced(_ holder: Holder) {
         guard let known = places[holder] else { return }
         changed.insert(holder)
         for place in known.compactMap(\.place) { place.move(to: nil) }
     }
 
-    /// Reverts the running write's changes. Collections first accessed in it are removed if it changed their column.
+    /// Restores the steps of before the running write. Inner collections that were first accessed in it have none; they
+    /// are gone if the write changed their column.
     func rollBack(_ write: UInt32) {
         for (holder, known) in places {
             for place in known.compactMap(\.place) {
@@ -174,7 +178,8 @@ final class NestedPlaces {
     /// Notes that the running write was committed as a version.
     func noteCommit(of version: TransactionID) { committed = version }
 
-    /// Whether the steps are already those of a version that the Realm pins after another one.
+    /// Whether the steps are already those in `version`, which the Realm pins after `pinned`: it is the same version,
+    /// or the one that the last write committed.
     func isSettled(in version: TransactionID, after pinned: TransactionID) -> Bool {
         version == pinned || version == committed
     }
@@ -188,9 +193,9 @@ final class NestedPlaces {
 
     // MARK: Between versions
 
-    /// Follows all inner collections to another version.
+    /// Finds all inner collections again in another version.
     /// - Parameters:
-    ///   - isPinned: whether the Realm has pinned that version instead of the previous one.
+    ///   - isPinned: whether the Realm has pinned that version; if not, it is the base of a write.
     ///   - followed: returns the steps in that version for steps in the pinned one.
     func follow(isPinned: Bool, _ followed: (Holder, NestedSteps) -> NestedSteps?) {
         forget()

@@ -3,15 +3,16 @@ import StrataStorage
 
 /// Makes the objects of an iteration, and reuses the last one for the next row if the program has no reference to it.
 ///
-/// An object is reused only if only this iteration has a strong, unowned or weak reference to it, if its class
-/// has no state of its own (``ClassPlan/isOnlyPlace``), and if the Realm is not frozen, since several threads may share
-/// a frozen Realm's iterations. So a program never sees an object change its row. docs/objects.md has the whole rule.
+/// An object is reused only if no other strong, unowned or weak reference to it exists, if its class has no state of
+/// its own (``ClassPlan/isOnlyPlace``), and if the Realm is not frozen, since several threads may iterate over a frozen
+/// one. So a program never sees an object change its row. docs/objects.md has the whole rule.
 ///
-/// An iteration over a list, a set or inverse links that ended normally stays with the objects' class for the next one,
-/// with its last object (``ClassAccess/idleWalk``).
+/// After an iteration over a list, a set or inverse links has reached its end, the class of the objects keeps the walk,
+/// with its last object, for the next such iteration (``ClassAccess/idleWalk``).
 ///
-/// 1. In use, either `held` or the last object keeps the Realm alive.
-/// 2. Idle, neither does: the class belongs to the Realm. The last object then has no owner, and no other reference.
+/// 1. In use, either `held` or the last object retains the Realm.
+/// 2. Idle, neither does, because the class belongs to the Realm. The last object then has no owner, and no reference
+///    but that of the walk.
 ///
 /// Concurrency: confined with its Realm; in a frozen one with the iterating thread.
 @usableFromInline
@@ -21,18 +22,19 @@ final class ObjectWalk {
     /// Owned by the instance.
     private let access: Unmanaged<ClassAccess>
     private let frame: UnsafeMutablePointer<_ClassFrame>
-    /// The last returned object, retained.
+    /// The object that was returned last, retained; nil if it is not reused.
     private var last: Unmanaged<ObjectBase>?
     private let mayReuse: Bool
     /// How many consecutive objects the program has kept; from ``patience`` on none is reused.
     private var kept = 0
-    /// The run of consecutive rows with the last one.
+    /// Adjacent rows around the last one: a row of them is found without the tree.
     private var run: RowRun?
-    /// The stamp of the run.
+    /// The stamp under which `run` was made; under another one it is not used.
     private var stamp: UInt64 = 0
-    /// A stamp under which the Realm shows a version.
+    /// The last stamp under which the Realm was seen to show a version.
     private var shown: UInt64 = 0
-    /// The group of the last row outside the run. A run is made for the second such row of a group.
+    /// The group of the last row that was not in `run`. Two such rows of one group, one after the other, make a new
+    /// run.
     private var missed: UnsafeRawPointer?
     /// Keys of a collection that was short enough to be read at the start of the iteration.
     @usableFromInline @exclusivity(unchecked) private(set) var keys = UnsafeMutablePointer<Int64>(bitPattern: 8)
@@ -64,7 +66,7 @@ final class ObjectWalk {
     // MARK: Short collections
 
     /// An iteration over a list or a set of objects that is stored in its row. Nil for any other collection, for a
-    /// deleted owner, and where something cannot be read: ``ElementWalk`` reads it then, and reports.
+    /// deleted owner, and if something cannot be read: the caller then uses an ``ElementWalk``, which reports it.
     /// - Parameter position: of the property.
     static func along(_ owner: ObjectBase, _ position: Int) -> ObjectWalk? {
         owner.readLinks(position) { (list, view, row) throws(StorageError) in
@@ -83,6 +85,7 @@ final class ObjectWalk {
         }
     }
 
+    /// Reads the keys and begins an iteration over them; nil if there are too many, or they cannot be read.
     /// - Parameter read: copies the keys if there is room for them, and returns their number; nil if it cannot.
     @inline(__always)
     private func starting(
@@ -116,11 +119,12 @@ final class ObjectWalk {
         kept = mayReuse ? 0 : Self.patience
     }
 
-    /// Called at the end of an iteration over a short collection: its class keeps it for the next one.
+    /// Called at the end of an iteration over a short collection: the class of its objects keeps the walk for the next
+    /// one.
     @usableFromInline
     static func end(_ walk: inout ObjectWalk?) {
         guard var ended = walk.take(), ended.mayReuse, isKnownUniquelyReferenced(&ended) else { return }
-        // First, because the Realm may end with the last reference to it.
+        // Before `rest`, which may release the last reference to the Realm, and with it the class.
         ended.access._withUnsafeGuaranteedRef { $0.idleWalk = ended }
         ended.rest()
     }
@@ -139,10 +143,10 @@ final class ObjectWalk {
 
     // MARK: Objects
 
-    /// The object of a row, or an invalidated one; nil for an unreadable row.
+    /// The object of a row, or an invalidated one if there is no such row; nil for an unreadable row.
     ///
-    /// Never inlined: the compiler must not see that two returned objects may be the same, or it could remove a retain
-    /// that is needed.
+    /// Never inlined: a compiler that saw that two calls may return the same object could remove a retain that is
+    /// needed.
     @usableFromInline
     @inline(never)
     func object(_ key: Int64) -> ObjectBase? {
@@ -168,7 +172,7 @@ final class ObjectWalk {
         return made
     }
 
-    /// Makes an unreferenced object the accessor of another row of its class.
+    /// Makes an object to which only the walk has a reference the accessor of another row of its class.
     /// - Returns: false if the row does not exist, or cannot be read.
     @inline(__always)
     private func move(_ object: ObjectBase, to key: Int64) -> Bool {
@@ -215,12 +219,13 @@ final class ObjectWalk {
     }
 }
 
-/// The word of reference counts of an object with a single strong reference, and no other one of any kind.
+/// The runtime's word of reference counts as it is for an object with one strong reference, and no other one of any
+/// kind.
 ///
-/// Swift can check for strong references only (`isKnownUniquelyReferenced`). So the runtime's word for all kinds is
-/// compared with that of an object with known references; the meaning of its bits does not matter.
+/// Swift's own check (`isKnownUniquelyReferenced`) sees strong references only. The word has all kinds; it is compared
+/// with that of an object whose references are known, so the meaning of its bits does not matter.
 enum ReferenceCounts {
-    /// 0, which no live object has, if the word does not include every kind: then no object is ever reused.
+    /// 0, which no live object has, if a trial shows that the word does not count every kind: no object is reused then.
     static let alone: UInt64 = {
         let type: ObjectBase.Type = DynamicObject.self
         let object = Unmanaged.passRetained(type.init())

@@ -7,8 +7,8 @@ struct PrimaryKeyLookup {
 
     init(_ access: ClassAccess) { self.access = access }
 
-    /// nil if there is none.
-    /// - Complexity: O(log rows).
+    /// The key of the row that has a primary key; nil if there is none.
+    /// - Complexity: O(log rows); O(rows) for null, which an index need not have.
     func row(of value: _StoredValue) throws(StorageError) -> RowKey? {
         guard let view = instance.currentView, let primary = access.primary else { return nil }
         if primary.column == Int(ColumnSlot.key) {
@@ -24,8 +24,8 @@ struct PrimaryKeyLookup {
         return try value.withCell { (cell) throws(StorageError) in try view.rows(table, column, equalTo: cell).first }
     }
 
-    /// The same among the readable rows of a file with known damage, without the index; nil if there is none, or no
-    /// damage is known.
+    /// The key of the readable row that has a primary key, in a file with known damage: compares row by row, without
+    /// the index. Nil if there is none, and if no damage is known.
     /// - Complexity: O(rows).
     func readableRow(of value: _StoredValue) -> RowKey? {
         guard let view = instance.currentView, let primary = access.primary,

@@ -2,27 +2,27 @@ import StrataFiles
 import StrataStorage
 import Synchronization
 
-/// Handles failed reads of an instance: notes them in the store's register, reports them to the program, marks the
-/// running write as failed, and finds the readable rest.
+/// Handles failed reads of an instance: notes damage in the store's register, reports it to the program, marks the
+/// running write as failed, and finds the rows that are still readable.
 ///
-/// Concurrency: confined with its instance. For a frozen one, which many threads read, only the members marked so are
-/// used.
+/// Concurrency: confined with its instance. For a frozen one, which many threads read, only members that say "any
+/// thread" are used.
 final class ReadFailures {
     /// The instance owns this object.
     private unowned(unsafe) let instance: RealmInstance
-    /// The first failure since a throwing caller began to collect them.
+    /// The first failure since ``collecting(_:)`` began.
     private var first: Realm.Error?
-    /// As `first`, for each thread that reads a frozen instance.
+    /// As `first`, for a frozen instance: by the number of each thread that is in ``collecting(_:)``.
     private let collected = Mutex<[UInt64: Realm.Error?]>([:])
-    /// The last collection that was read without its lost elements.
+    /// The last collection that was read without its lost elements, as a cache.
     var lastCollection: ReadableElements?
 
     init(_ instance: RealmInstance) { self.instance = instance }
 
     private var register: DamageRegister { instance.store.damage }
 
-    /// Drops results from before another thread or process found damage. Any thread; a frozen instance only notes the
-    /// change, since its results must not change.
+    /// Called after another thread or process found damage: drops the results from before. A frozen instance only notes
+    /// the change, since what it shows must not change. Any thread.
     @inline(never)
     func adopt() {
         instance.damage.follow(register.generation)
@@ -43,7 +43,7 @@ final class ReadFailures {
     /// - Parameters:
     ///   - access: the class that was read; nil for none in particular.
     ///   - loss: the unreadable value, if the caller knows it and no row is lost.
-    /// - Returns: whether the damaged page was reported to the program.
+    /// - Returns: whether the failure is damage of a page, which has been reported then.
     @discardableResult
     func note(_ error: StorageError, in access: ClassAccess?, _ loss: DamagedPlace.Loss = .unknown) -> Bool {
         let told = Realm.Error(error)
@@ -58,13 +58,13 @@ final class ReadFailures {
         return true
     }
 
-    /// Notes places found by a survey. Any thread.
+    /// Notes damaged places that a survey of the file found. Any thread.
     func noteFound(_ places: [DamagedPlace]) {
         register.note(places)
         instance.followDamage()
     }
 
-    /// Notes a failure without a page, for throwing callers, and marks the running write as failed.
+    /// Notes a failure that is no damage of a page, for ``collecting(_:)``, and marks the running write as failed.
     func note(_ error: Realm.Error) {
         remember(error)
         instance.write?.fail(error)
@@ -80,8 +80,8 @@ final class ReadFailures {
         }
     }
 
-    /// The losses of an unreadable page: surveys the table in question, and the others if the page is not one of its
-    /// own.
+    /// What is lost with an unreadable page: surveys the table that was read, and the others if the page is not one of
+    /// that table's.
     private func survey(_ place: DamagedPlace, _ access: ClassAccess?) -> [DamagedPlace] {
         guard let view = instance.currentView else { return [place] }
         var tables = Array(view.schema.tables.indices)
@@ -95,7 +95,7 @@ final class ReadFailures {
         return [place]
     }
 
-    /// Reports each place once per process, including those found by another process or an earlier session.
+    /// Reports each damaged place once per process, including those that another or an earlier process found.
     private func tellNew() {
         guard let schema = instance.currentView?.schema else { return }
         let configuration = instance.configuration
@@ -121,7 +121,7 @@ final class ReadFailures {
         }
     }
 
-    /// Whether a row is unreadable, in contrast to missing. Any thread.
+    /// Whether a row exists and cannot be read; false if there is no such row. Any thread.
     func cannotRead(_ key: Int64, _ access: ClassAccess) -> Bool {
         guard instance.damage.isKnown, let view = instance.currentView else { return false }
         do throws(StorageError) {
@@ -160,7 +160,7 @@ final class ReadFailures {
 
     // MARK: Throwing callers
 
-    /// Runs `read`, and throws the first failure during it.
+    /// Runs `read`, and throws the first failure that was noted during it. Any thread.
     func collecting<Value>(_ read: () -> Value) throws(Realm.Error) -> Value {
         if instance.isShared { return try collectingOnThread(read) }
         let before = first

@@ -1,7 +1,7 @@
 import StrataStorage
 
 extension ObjectBase {
-    /// Whether the row's cached location is valid under the Realm's present stamp.
+    /// Whether the row's cached location is valid under the Realm's present stamp. Stops the program on a wrong thread.
     @inlinable
     var _isCurrent: Bool {
         @inline(__always)
@@ -16,7 +16,7 @@ extension ObjectBase {
         UnsafeRawPointer(field) - UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
     }
 
-    /// Locates the row in the current view.
+    /// Finds the row in the version that the Realm shows.
     /// - Returns: false if it was deleted, or cannot be read.
     /// - Complexity: O(log rows).
     @usableFromInline
@@ -27,8 +27,8 @@ extension ObjectBase {
     @inline(never)
     func _checkConfinement() { _access.instance.checkConfinement() }
 
-    /// Calls `body` with the view and the row's location. Nil for a deleted object, and if something cannot be read or
-    /// damage of the file is known: the caller has another way, which reports it.
+    /// Calls `body` with the view and the row's location. Nil for a deleted object, if something cannot be read, and
+    /// while damage of the file is known: the caller then takes its slower path, which reports what is wrong.
     @inline(__always)
     func readRow<Value>(_ body: (ReadView, RowLocation) throws(StorageError) -> Value?) -> Value? {
         if !_isOnOwnThread { _checkConfinement() }
@@ -60,7 +60,7 @@ extension ObjectBase {
         }
     }
 
-    /// The class access of a managed object.
+    /// The class of a managed object in its Realm. Stops the program for an unmanaged object.
     @inline(__always)
     var _access: ClassAccess {
         guard let frame = _frame else { fatalError("the object is not managed") }
@@ -119,7 +119,8 @@ extension ObjectBase {
         return _loadString(offset) ?? _unreadable(offset, as: String.self)
     }
 
-    /// An integer, or a link's key; nil if null. The row must be current.
+    /// An integer, or a link's key; nil if null, and after a report if it cannot be read. The caller has checked that
+    /// the row's location is valid.
     @usableFromInline
     @inline(__always)
     func _loadInteger(_ offset: Int) -> Int64? {
@@ -142,7 +143,8 @@ extension ObjectBase {
         }
     }
 
-    /// Reads through the view, and makes a window of values if the same group is read again.
+    /// Reads through the view. If the column's last read was in the same group, also makes a window of values for later
+    /// reads.
     @inline(never)
     private func _fetch<Value>(
         _ column: Int, _ kind: SegmentKind, _ body: (ReadView, RowLocation) throws(StorageError) -> Value?
@@ -169,7 +171,8 @@ extension ObjectBase {
         }
     }
 
-    /// The bytes of a column, borrowed from the mapping; valid during `body`.
+    /// Calls `body` with the bytes of a column, which are borrowed from the mapping and valid during the call. Nil if
+    /// the column is null, or after a report if it cannot be read.
     @inline(__always)
     func _withBytes<Value>(_ offset: Int, _ body: (UnsafeRawBufferPointer) -> Value) -> Value? {
         let frame = _frame.unsafelyUnwrapped
@@ -189,7 +192,8 @@ extension ObjectBase {
         return nil
     }
 
-    /// The value of a deleted object's property, after the access was reported.
+    /// What a property of a deleted object reads as: the primary key as it was captured; for any other property, after
+    /// a report, the default.
     @usableFromInline
     @inline(never)
     func _substitute<Value: _Persistable>(_ offset: Int, as _: Value.Type) -> Value {
@@ -199,8 +203,8 @@ extension ObjectBase {
         return _declaredDefault(offset, as: Value.self)
     }
 
-    /// The value of a property of a current row that cannot be read: the initial one. A failed read was reported
-    /// already; a null where there has to be a value is reported here.
+    /// What a property reads as if its row exists and its value cannot be read: the default. A failed read was reported
+    /// before; a null in a column that requires a value is reported here.
     @usableFromInline
     @inline(never)
     func _unreadable<Value: _Persistable>(_ offset: Int, as _: Value.Type) -> Value {
@@ -209,7 +213,8 @@ extension ObjectBase {
         return _declaredDefault(offset, as: Value.self)
     }
 
-    /// The initial value in a new object of the class.
+    /// The default that the class declares for the property, else the type's ``_Persistable/_makeDefault()``. Not the
+    /// initial value of a new object, which may be a new identifier or the present date.
     @usableFromInline
     @inline(never)
     func _declaredDefault<Value: _Persistable>(_ offset: Int, as _: Value.Type) -> Value {

@@ -21,7 +21,7 @@ extension RealmInstance {
         }
     }
 
-    /// Reports a row that is known to be lost; false for a readable one. Separate from ``materialize(_:_:)``, which
+    /// Reports a row that is known to be lost; false for one that is not. Not inlined into ``materialize(_:_:)``, which
     /// iterations call for each row.
     @inline(never)
     private func refuseLost(_ access: ClassAccess, _ key: RowKey) -> Bool {
@@ -40,7 +40,7 @@ extension RealmInstance {
         return nil
     }
 
-    /// The object of a row, or an invalidated one; nil for an unreadable row.
+    /// The object of a row, or an invalidated one if there is no such row; nil for an unreadable row.
     func materializeOrInvalid(_ access: ClassAccess, _ key: RowKey) -> ObjectBase? {
         materialize(access, key) ?? whatIsGone(access, key)
     }
@@ -50,7 +50,7 @@ extension RealmInstance {
         failures.cannotRead(key.rawValue, access) ? nil : invalidObject(access, key: key)
     }
 
-    /// A managed, invalidated object in place of a missing one.
+    /// A managed, invalidated object that stands for a row that does not exist.
     func invalidObject(_ access: ClassAccess, key: RowKey?) -> ObjectBase {
         let object = access.plan?.type.init() ?? DynamicObject()
         bind(object, access, key ?? RowKey(0), creation: 0)
@@ -69,15 +69,16 @@ extension RealmInstance {
         object._birthWrite = birthWrite(creation)
     }
 
-    /// The write that created a row, if that write is still running.
+    /// The number of the running write if it created the row; else 0.
+    /// - Parameter creation: the row's creation version.
     @inline(__always)
     func birthWrite(_ creation: UInt64) -> UInt32 {
         guard let write, write.version == creation else { return 0 }
         return write.number
     }
 
-    /// Binds fields without a wrapper to their columns, and marks fields so that an encoder does not take them for
-    /// values.
+    /// Binds fields without a wrapper to their columns. Marks the fields of an `Encodable` class, so that encoding one
+    /// throws instead of taking the field's content for the row's value.
     func bindPlain(_ object: ObjectBase, _ plan: ClassPlan) {
         for field in plan.plainFields { field.field.bind(object._field(field.offset), object, field.offset) }
         if plan.isEncodable {
@@ -105,7 +106,8 @@ extension RealmInstance {
         }
     }
 
-    /// Reports the null of a current row in a column that requires a value; the file breaks a rule of its format then.
+    /// Reports as damage a null of an existing row in a column that requires a value: the file breaks a rule of its
+    /// format.
     func reportMissing(_ object: ObjectBase, column: Int) {
         guard let view = currentView, let location = object._location,
             view.schema.tables[Int(location.table)].columns[column].isRequired
@@ -117,7 +119,7 @@ extension RealmInstance {
         reportDamage(object, view.damage(at: location), column: column)
     }
 
-    /// A column of any type, including an object.
+    /// The value of a column of any type, with its object if it is a link.
     func anyValue(_ object: ObjectBase, _ property: BoundProperty) -> AnyRealmValue? {
         checkConfinement()
         guard property.column >= 0, object._isCurrent || object._relocate(), let view = currentView,
@@ -139,7 +141,7 @@ extension RealmInstance {
 
     // MARK: Forwarding to the running write
 
-    /// Adds an unmanaged object, and all objects it leads to, to this Realm.
+    /// Adds an unmanaged object, and all objects it leads to, to this Realm. A managed one has to belong to it already.
     func add(_ object: ObjectBase, _ policy: Realm.UpdatePolicy) {
         if object._frame != nil { return checkManagedHere(object) }
         requireWrite(type(of: object).className())?.add(object, policy)
@@ -174,7 +176,7 @@ extension RealmInstance {
     /// The key for a link to `object`; an unmanaged object is added first. Nil, with the write failed, if that is
     /// impossible.
     func linkKey(of object: ObjectBase) -> RowKey? {
-        // Outside a write, the change that needs the key is refused with its own message.
+        // Outside a write the caller's change is refused next, with a message of its own.
         if write == nil, object._frame != nil { return RowKey(object._key) }
         return requireWrite(type(of: object).className())?.linkKey(of: object)
     }
@@ -184,11 +186,12 @@ extension RealmInstance {
         objects.withUnsafeBytes { delete($0.assumingMemoryBound(to: Unmanaged<ObjectBase>.self)) }
     }
 
-    /// As ``delete(_:)``, for references that the caller keeps.
+    /// As ``delete(_:)``, for objects that the caller retains.
     func delete(_ objects: UnsafeBufferPointer<Unmanaged<ObjectBase>>) {
         var rows: [DeleteRun.Row] = []
         rows.reserveCapacity(objects.count)
-        // An object with the frame and the stamp of one that was checked is of its class and Realm, and is there.
+        // The last object that was checked. One with the same frame is of its class and Realm, and with the present
+        // stamp it exists: neither is checked again.
         var known: (frame: UnsafeMutablePointer<_ClassFrame>, access: Unmanaged<ClassAccess>)?
         for object in objects {
             let isKnown = object._withUnsafeGuaranteedRef { $0._frame == known?.frame && $0._stamp == stamp }
@@ -233,7 +236,8 @@ extension RealmInstance {
         write.deleteAll(view.schema.tables.indices)
     }
 
-    /// The running write; stops the program if there is none.
+    /// The running write; stops the program if there is none. Nil, with the migration failed, for the old side of a
+    /// migration.
     /// - Parameter name: the class to be changed.
     func requireWrite(_ name: @autoclosure () -> String) -> RunningWrite? {
         checkConfinement()

@@ -2,11 +2,12 @@ import CStrataShim
 import StrataStorage
 import Synchronization
 
-/// A Realm on one thread, queue or actor, a frozen one, or one side of a migration: its objects read through its view.
+/// What is behind a ``Realm``: of one thread, queue or actor, frozen, or one side of a migration. Objects, results and
+/// collections read through its view.
 ///
 /// States of a live instance: reading (the view is a pinned snapshot), and writing (the view is the transaction's; the
-/// snapshot stays pinned as the observers' version). Every change of the view or its contents gives a new stamp, which
-/// invalidates all cached locations.
+/// snapshot stays pinned, because observers were last notified of it). Every change of the view or its contents gives a
+/// new stamp, under which no cached location of a row is valid.
 final class RealmInstance {
     enum Kind { case live, frozen }
 
@@ -22,31 +23,28 @@ final class RealmInstance {
     private let ownThread: UInt64
     let observation: Observation
     @exclusivity(unchecked) private(set) var stamp: UInt64 = 1
-    /// The stamps of the running write's changes.
+    /// What the running write changed, by stamps.
     @exclusivity(unchecked) var marks = WriteMarks()
-    /// Inner collections in use by the program.
+    /// The inner collections that the program holds references to.
     let nested = NestedPlaces()
     private(set) var snapshot: Snapshot?
     @exclusivity(unchecked) private(set) var write: RunningWrite?
-    /// The view of reads; nil once invalidated or closed.
+    /// What reads go through; nil after ``invalidate()``, and while the instance shows no version.
     @exclusivity(unchecked) private(set) var currentView: ReadView?
     var autorefresh = true
-    /// Called instead of following a commit.
+    /// If set, ``wakeUp()`` calls it after a commit instead of refreshing.
     var onWake: (() -> Void)?
-    /// Begins and ends the writes.
     private(set) lazy var writing = WriteSide(self)
 
     private let classes: ClassCatalog
     private(set) lazy var encoder = _RowEncoder(self)
-    /// Handles reads that fail.
     private(set) lazy var failures = ReadFailures(self)
     /// The damage of the file that this instance has taken notice of. Any thread.
     let damage: FollowedDamage
-    /// Cached visible members of a set of values of any type; see ``_CollectionColumn/shown(_:_:)``. Any thread.
+    /// The last result of ``_CollectionColumn/shown(_:_:)``: the members that the program sees of a set. Any thread.
     let shownSet = Mutex<ReadableElements?>(nil)
-    /// Makes frozen instances of the same file.
     private(set) lazy var twins = FrozenTwins(self)
-    /// A weak reference to the instance for others.
+    /// A weak reference to this instance, for types that must not retain it.
     let reference: InstanceReference
 
     init(
@@ -66,13 +64,13 @@ final class RealmInstance {
         self.reference = reference
         classes = ClassCatalog(try configuration.plans())
         reference.set(self)
-        // Several threads may be the first to read a frozen instance: a lazy property is not made by them.
+        // Several threads may read a frozen instance at once, and a lazy property is not safe on its first use by two.
         if isFrozen { _ = (failures, twins, writing) }
     }
 
     deinit {
         reference.clear()
-        // Before the file is released, which waits for the write gate.
+        // Before `shared` is released: closing the store waits for the write gate, which the transaction holds.
         write?.transaction.rollback()
         writing.rollBackAcquired()
         if let inbox = observation.inbox { shared?.remove(inbox) }
@@ -112,7 +110,7 @@ final class RealmInstance {
         followDamageOfOthers()
     }
 
-    /// Drops results from before another thread found damage of the file. Called at each read, so it is two loads.
+    /// If another thread has found damage of the file, drops results from before. Each read calls it: two loads.
     @inline(__always)
     func followDamage() {
         if damage.isBehind { failures.adopt() }
@@ -124,13 +122,13 @@ final class RealmInstance {
         followDamage()
     }
 
-    /// Pins a version without showing it: the base of the running write.
+    /// Keeps a version pinned as the one that observers start from, without showing it: the running write's base.
     func snapshot(is snapshot: Snapshot) { self.snapshot = snapshot }
     /// The pinned version; 0 for none.
     var snapshotVersion: TransactionID { snapshot?.version ?? TransactionID(0) }
 
-    /// Shows the own state of a transaction.
-    /// - Parameter number: of the write that it is for.
+    /// Shows the state of a transaction, with its own changes, and begins a write.
+    /// - Parameter number: of the write.
     func show(_ transaction: WriteTransaction, number: UInt32) {
         if !nested.isEmpty, let snapshot, snapshot.version != transaction.view.version {
             followNested(from: snapshot.view, to: transaction.view, isPinned: false)
@@ -139,7 +137,7 @@ final class RealmInstance {
         write = RunningWrite(self, transaction, number: number)
     }
 
-    /// Follows inner collections in use to a version that is pinned from now on.
+    /// Finds the inner collections in use again in a version that is pinned from now on.
     private func followNested(to next: Snapshot) {
         guard let snapshot, !nested.isSettled(in: next.version, after: snapshot.version) else { return nested.settle() }
         followNested(from: snapshot.view, to: next.view, isPinned: true)
@@ -186,9 +184,9 @@ final class RealmInstance {
         write = nil
     }
 
-    /// Releases the version that is shown; objects and results are invalid until the next refresh.
+    /// Releases the version that is shown: objects and results are invalidated until the next refresh.
     func invalidate() {
-        // Later there is no version from which they could be followed.
+        // Without a version to start from, inner collections cannot be found again in a later one: all are lost.
         nested.follow(isPinned: true) { _, _ in nil }
         snapshot = nil
         currentView = nil
@@ -206,7 +204,6 @@ final class RealmInstance {
     /// The access of a class; nil if it is not in this Realm.
     func access(for type: ObjectBase.Type) -> ClassAccess? { classes.access(for: type, in: self) }
 
-    /// The access made for a table.
     func knownAccess(ofTable table: Int) -> ClassAccess? { classes.knownAccess(ofTable: table) }
 
     /// The access of a class by name, typed or as ``DynamicObject``.
@@ -221,7 +218,6 @@ final class RealmInstance {
         return plan.field(ofColumn: property)?.deleteRule ?? .nullify
     }
 
-    /// The program's class with a name.
     func configuredPlan(_ name: String) -> ClassPlan? { classes.plan(named: name) }
 
     /// The schema of the version that is shown, in the form for the program.
@@ -230,7 +226,7 @@ final class RealmInstance {
         return classes.shown.whole(currentView) { classes.plan(named: $0) }
     }
 
-    /// One class of it; nil if no version with it is shown.
+    /// One class of ``shownSchema``; nil if no version is shown, or it lacks the class.
     func shownSchema(of name: String) -> ObjectSchema? {
         currentView.flatMap { classes.shown.ofClass(name, $0, classes.plan(named: name)) }
     }
@@ -238,8 +234,8 @@ final class RealmInstance {
     /// The schema of the version that is shown, or was shown last.
     var knownSchema: StoreSchema? { currentView?.schema ?? classes.schema }
 
-    /// Makes the accesses of all classes of the program, for use by many threads.
-    /// - Parameter schema: of the classes while no version is shown.
+    /// Makes the accesses of all classes of the program, before several threads use them.
+    /// - Parameter schema: of the classes, for an instance that shows no version.
     func makeClasses(of schema: StoreSchema? = nil) {
         if let schema { classes.schema = schema }
         classes.makeAll(in: self)
@@ -264,8 +260,8 @@ final class RealmInstance {
 
     // MARK: Following versions
 
-    /// Whether a version has the schema that the Realm was opened with. After a migration by another program the Realm
-    /// stays at the last version that has.
+    /// Whether a version has the schema version that the Realm was opened with. After a migration by another process,
+    /// the Realm stays at the last version before it.
     func hasOwnSchema(_ view: ReadView) -> Bool {
         #if Zoo
             if PlantedMistake.oldSchemaWrites.isPlanted { return true }
@@ -273,7 +269,7 @@ final class RealmInstance {
         return view.schema.userVersion == configuration.schemaVersion
     }
 
-    /// Shows the newest version after a write, without notifying observers.
+    /// Shows the newest version after a write, or the previous one if it cannot be read. Observers are not notified.
     func showNewest(after transaction: WriteTransaction) {
         do throws(StorageError) { show(try transaction.resultPin.newestSnapshot()) } catch {
             failures.note(error, in: nil)
@@ -282,8 +278,8 @@ final class RealmInstance {
     }
 
     /// Shows the newest version after ``invalidate()``. Observers are notified as after any commit: automatically if
-    /// the Realm can be woken, else by the next refresh. If the file cannot be read now, the Realm stays empty, which
-    /// is reported, and the next caller tries again.
+    /// the Realm can be woken, else by the next refresh. If no version can be shown now, that is reported, the Realm
+    /// stays empty, and the next access tries again.
     func showAgain() {
         checkConfinement()
         do throws(StorageError) {
@@ -303,7 +299,7 @@ final class RealmInstance {
         confinement.scheduler? { reference.instance?.wakeUp() }
     }
 
-    /// Shows the newest version, if there is one, and notifies observers. Reports if no more versions can be kept.
+    /// As ``refreshOrThrow()``, but its error is reported.
     @discardableResult
     func refresh() -> Bool {
         do throws(Realm.Error) { return try refreshOrThrow() } catch {
@@ -312,7 +308,8 @@ final class RealmInstance {
         }
     }
 
-    /// Shows the newest version, if there is one, and notifies observers.
+    /// Shows the newest version, if it is newer than the shown one, and notifies observers.
+    /// - Returns: whether a newer version is shown now.
     /// - Throws: `tooManyVersions`; the previous version stays shown.
     func refreshOrThrow() throws(Realm.Error) -> Bool {
         guard kind == .live, write == nil else { return false }
@@ -330,14 +327,15 @@ final class RealmInstance {
         return advance(to: newest)
     }
 
-    /// Goes from the observers' version to the newest one, with the transaction's reserved pin.
+    /// Shows the newest version after a write, pinned by the transaction's reserved pin, and notifies observers.
+    /// - Parameter tokens: of observers that are not notified of this write.
     func advance(after transaction: WriteTransaction, silencing tokens: [NotificationToken] = []) {
         let newest: Snapshot
         do throws(StorageError) { newest = try transaction.resultPin.newestSnapshot() } catch { return stay(error) }
         advance(to: newest, silencing: tokens)
     }
 
-    /// Keeps the present version, because the newest one cannot be read.
+    /// Shows the pinned version again, because the newest one cannot be read.
     private func stay(_ error: StorageError) {
         failures.note(error, in: nil)
         if let snapshot { show(snapshot) }
@@ -365,7 +363,7 @@ final class RealmInstance {
         write.fail(error)
     }
 
-    /// Reports an unreadable property of an object: the caller returns its default.
+    /// Notes and reports an unreadable property of an object; the caller returns the property's default.
     func reportDamage(_ object: ObjectBase, _ error: StorageError, column: Int?) {
         let isTold = failures.note(error, in: object._access, failures.loss(object, column: column))
         report(object._access.name, object._key, Realm.Error(error).description, isTold: isTold)
@@ -376,8 +374,9 @@ final class RealmInstance {
         report(object._access.name, object._key, error.description)
     }
 
-    /// Reports a failed read, following the configuration's policy.
-    /// - Parameter isTold: the damage behind it was reported already; standard error gets it once.
+    /// Reports an access that is answered by a substitute. If the configuration's `invalidAccess` is `.trap`, ends the
+    /// program with the message instead.
+    /// - Parameter isTold: whether the damage behind it was reported already; standard error gets it once.
     func report(_ className: String, _ key: Int64?, _ message: String, isTold: Bool = false) {
         #if Zoo
             if PlantedMistake.wrongTrap.isPlanted, configuration.invalidAccess == .trap { fatalError("not there") }
@@ -391,7 +390,8 @@ final class RealmInstance {
             isTold: isTold)
     }
 
-    /// Handles an unknown name: fails the migration or the write, or is reported.
+    /// Handles an error of the program, such as an unknown name: in a migration or a write that fails, else it is
+    /// reported.
     func misuse(_ access: ClassAccess, _ key: Int64?, _ error: Realm.Error) {
         if let target = migration?.target { return target.fail(error) }
         if let write { return write.fail(error) }

@@ -6,9 +6,10 @@ import StrataStorage
 final class WriteSide {
     /// The instance owns this object.
     private unowned(unsafe) let instance: RealmInstance
-    /// A transaction that was begun and is not shown yet: notifications come first, and may use it.
+    /// A transaction that was begun and is not shown yet: observers are notified of earlier commits first, and one that
+    /// writes uses this transaction.
     private(set) var acquired: WriteTransaction?
-    /// nil before the first asynchronous write.
+    /// The asynchronous writes; nil before the first.
     private(set) var startedAsyncWrites: AsyncWrites?
     /// The number of writes begun. A write's number is the count at its begin; 0 stands for no write.
     private var begunCount: UInt32 = 0
@@ -26,7 +27,7 @@ final class WriteSide {
 
     func isCancelled(_ write: UInt32) -> Bool { cancelled.contains(write) }
 
-    /// For the end of the instance.
+    /// Called in the instance's deinit.
     func rollBackAcquired() { acquired?.rollback() }
 
     // MARK: Begin
@@ -45,7 +46,8 @@ final class WriteSide {
         return nil
     }
 
-    /// Begins a write on the newest version. Observers were notified of all earlier versions.
+    /// Refreshes, notifies observers of all earlier commits, and begins a write on the newest version.
+    /// - Throws: the error of ``refusal()``; as ``begin(_:)``.
     func begin() throws {
         if let refusal = refusal() { throw refusal }
         #if Zoo
@@ -55,7 +57,8 @@ final class WriteSide {
         try begin(nil)
     }
 
-    /// A writer beside a reader that never refreshes lets the file grow without bound.
+    /// The error if more versions are in use than the configuration allows; else nil. The file keeps the pages of each
+    /// version in use, so beside a reader that never refreshes it would grow with every write.
     private func tooManyVersions() -> Realm.Error? {
         guard let limit = instance.configuration.maximumNumberOfActiveVersions else { return nil }
         #if Zoo
@@ -84,7 +87,8 @@ final class WriteSide {
         return made
     }
 
-    /// Reserves a pin for the result of a write: a write that returned must be shown, or not begin.
+    /// Reserves the pin for the version that a write will make: once the write is committed, the instance must be able
+    /// to show it. If there is none left, the write does not begin.
     /// - Throws: `tooManyVersions`; the transaction is rolled back then.
     private func reserveResult(of transaction: WriteTransaction) throws(Realm.Error) {
         do throws(StorageError) { try transaction.resultPin.reserve() } catch {
@@ -93,7 +97,8 @@ final class WriteSide {
         }
     }
 
-    /// Begins a write with the transaction of an asynchronous write, or with a new one that is waited for.
+    /// Begins a write.
+    /// - Parameter granted: the transaction of an asynchronous write; nil to wait for the write gate here.
     /// - Throws: `tooManyVersions`, `schemaMismatch`, and storage's errors for transactions.
     func begin(_ granted: WriteTransaction?) throws(Realm.Error) {
         var granted = granted
@@ -121,8 +126,8 @@ final class WriteSide {
                 show(running)
                 return
             }
-            // Another commit came since the refresh. Observers are notified of it first, outside the write; an observer
-            // that writes uses the acquired transaction.
+            // Another thread or process committed after the refresh. Observers are notified of that first, outside the
+            // write; one that writes uses the acquired transaction, and the loop begins another.
             acquired = running
             _ = running.waitUntilBaseIsVisible()
             instance.advance(after: running)
@@ -134,6 +139,8 @@ final class WriteSide {
         }
     }
 
+    /// Commits the running write, shows its version and notifies observers.
+    /// - Parameter tokens: of observers that are not notified of this write.
     /// - Throws: the error of a failed write, or storage's; the write is rolled back then.
     func commit(withoutNotifying tokens: [NotificationToken]) throws {
         instance.checkConfinement()
@@ -183,13 +190,14 @@ final class WriteSide {
         startedAsyncWrites?.writeEnded()
     }
 
-    /// Shows the own state of a transaction, as a write of its own number.
+    /// Begins a write with the next number, and shows the state of its transaction.
     func show(_ transaction: WriteTransaction) {
         begunCount &+= 1
         instance.show(transaction, number: begunCount)
     }
 
-    /// Ends a write that was committed or rolled back. The view is invalid until a snapshot is shown.
+    /// Ends a write that was committed or rolled back. Its view must not be read any more: the caller shows a snapshot
+    /// next.
     func end(_ write: RunningWrite, isCancelled: Bool) {
         if isCancelled { cancelled.insert(write.number) }
         instance.endWrite(cancelled: isCancelled)

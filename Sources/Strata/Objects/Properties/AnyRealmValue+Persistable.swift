@@ -2,13 +2,14 @@ import StrataStorage
 
 extension AnyRealmValue: _Scalar {
     public static var _scalarType: PropertyType { .any }
-    /// An unmanaged object is stored as null, and so is a value that nests too many collections.
+    /// The value as a column stores it without a Realm: null for an unmanaged object, which has no identity yet, and
+    /// for collections that are nested too deep.
     public var _stored: _StoredValue {
         .bytes(NestedEncoding.isTooDeep(self) ? [] : AnyEncoding.encode(self) ?? [])
     }
     public static func _makeDefault() -> AnyRealmValue { .none }
 
-    /// Objects need a Realm: see ``_decodeElement(_:_:)``.
+    /// A link becomes `.none` here, because its object is found in a Realm only: see ``_decodeElement(_:_:)``.
     public static func _from(_ value: _StoredValue) -> AnyRealmValue? { decode(value, nil) }
 
     private static func decode(_ value: _StoredValue, _ instance: RealmInstance?) -> AnyRealmValue? {
@@ -21,7 +22,7 @@ extension AnyRealmValue: _Scalar {
     }
 
     public static func _load(_ object: ObjectBase, _ offset: Int) -> AnyRealmValue? {
-        // For a collection only the type is read.
+        // Of a collection only the first byte is needed, which says whether it is a list or a map.
         let read = { (bytes: UnsafeRawBufferPointer) in
             NestedEncoding.isKeyed(bytes.first) == nil ? Array(bytes) : Array(bytes.prefix(1))
         }
@@ -32,7 +33,8 @@ extension AnyRealmValue: _Scalar {
         return decode(.bytes(bytes), object._instance)
     }
 
-    /// The value as a column of `instance` stores it; nil, with the write failed, if an object cannot be linked to.
+    /// The value as a column of `instance` stores it; unmanaged objects in it are added. Nil, with the write failed, if
+    /// an object cannot be linked to, or collections are nested too deep.
     private func encoded(in instance: RealmInstance?) -> _StoredValue? {
         guard let instance else { return _stored }
         if NestedEncoding.isTooDeep(self) {
@@ -47,7 +49,7 @@ extension AnyRealmValue: _Scalar {
         return isRight ? .bytes(bytes ?? []) : nil
     }
 
-    /// Whether it contains an unmanaged object.
+    /// Whether it contains an unmanaged object, which must be added before the value can be encoded.
     private var waits: Bool { _elementObjects.contains { $0._frame == nil } }
 
     public static func _write(_ object: ObjectBase, _ offset: Int, _ value: AnyRealmValue) {
@@ -89,7 +91,7 @@ extension AnyRealmValue: _Scalar {
 
     public var _elementObject: ObjectBase? { if case .object(let object) = self { object } else { nil } }
 
-    /// All objects, including those in unmanaged collections.
+    /// All objects, including those in unmanaged collections; none if collections are nested too deep.
     public var _elementObjects: [ObjectBase] {
         if NestedEncoding.isTooDeep(self) { return [] }
         switch self {
@@ -100,8 +102,8 @@ extension AnyRealmValue: _Scalar {
         }
     }
 
-    /// Collections become unmanaged ones. A value that nests too many of them, for example a cycle, is returned
-    /// unchanged.
+    /// The same value with its objects replaced; its collections are copied to unmanaged ones. A value whose
+    /// collections are nested too deep, such as a list that contains itself, is returned unchanged.
     public func _mapObject(_ convert: (ObjectBase) -> ObjectBase) -> AnyRealmValue {
         NestedEncoding.isTooDeep(self) ? self : mapped(convert)
     }
@@ -121,7 +123,7 @@ extension AnyRealmValue: _Scalar {
     /// Access by name returns the content.
     public static func _toAny(_ value: AnyRealmValue) -> Any? { value.content }
 
-    /// Only values without an object, and without an unmanaged object in a collection: those need a Realm first.
+    /// Nil for an object, and for a collection that contains an unmanaged object: these can be stored in a Realm only.
     public static func _plain(_ value: AnyRealmValue) -> _StoredValue? {
         if case .object = value { return nil }
         return value.waits ? nil : value._stored
@@ -193,7 +195,7 @@ extension AnyRealmValue: Codable {
 }
 
 extension RealmInstance {
-    /// The object of a link; nil if it was deleted, or its class is missing.
+    /// The object of a link; nil if it was deleted or cannot be read, or the file lacks its class.
     func object(of link: AnyEncoding.Link) -> Object? {
         guard let schema = currentView?.schema, let position = schema.position(of: TableID(link.table)),
             let access = access(named: schema.tables[position].name, typed: !isMigration),

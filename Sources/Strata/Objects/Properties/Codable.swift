@@ -5,10 +5,10 @@
 ///     try realm.write { realm.add(dog) }
 ///     let data = try JSONEncoder().encode(dog.detached())
 ///
-/// An encoded wrapper does not know its object, so a managed object is encoded through a detached copy; collections and
-/// results make one of each element themselves.
+/// A wrapper that is encoded does not know its object, so a managed object cannot be encoded itself: encode a detached
+/// copy. Collections and results make a copy of each element themselves.
 extension Persisted: Decodable where Value: Decodable {
-    /// Through a container, which applies the decoder's strategies for dates, data and keys.
+    /// Decodes through a container, which applies the decoder's strategies for dates, data and keys.
     public init(from decoder: any Decoder) throws {
         self.init(wrappedValue: try decoder.singleValueContainer().decode(Value.self))
     }

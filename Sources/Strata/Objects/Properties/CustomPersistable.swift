@@ -43,8 +43,8 @@ extension FailableCustomPersistable {
         return shape
     }
 
-    /// The counterpart of the stored type's initial value; nil if there is none.
-    /// - Parameter isNew: the initial value of a new object, instead of the value of a column without one.
+    /// The counterpart of the stored type's default; nil if there is none.
+    /// - Parameter isNew: whether that default is the initial value of a new object, or what is read without a value.
     static func start(isNew: Bool = false) -> Self? {
         let stored: Any? =
             if let scalar = PersistedType.self as? any _Scalar.Type {
@@ -55,8 +55,8 @@ extension FailableCustomPersistable {
         return (stored as? PersistedType).flatMap { Self(persistedValue: $0) }
     }
 
-    /// The value that damaged or deleted properties read as. A class with a property that needs one and has none is
-    /// refused when a file is opened.
+    /// What a property of a damaged row or a deleted object reads as. A class with a property that needs such a value
+    /// and has none is refused when a file is opened.
     public static func _makeDefault() -> Self {
         guard let made = start() else {
             fatalError("\(Self.self) has no value to start from; declare the property optional, or give it a default")
@@ -83,7 +83,8 @@ extension FailableCustomPersistable {
         _write(object, offset, value)
     }
 
-    /// An embedded object is made for its owner alone, so it is not added before the owner's row.
+    /// `persistableValue` makes an embedded object anew for this owner, so it was not added before the owner's row: the
+    /// encoder postpones the link.
     public static func _encode(_ value: Self, _ encoder: _RowEncoder, _ column: Int) {
         PersistedType._encodeWrapped(value.persistableValue, encoder, column)
     }
@@ -94,7 +95,7 @@ extension FailableCustomPersistable {
 
     public static func _addWrapped(_ value: Self, _ encoder: _RowEncoder) {}
 
-    /// For a missing embedded object: the counterpart of a new one.
+    /// Converts a value; if the type is stored as an embedded object, null gives the counterpart of a new one.
     public static func _fromAny(_ value: Any?) -> Self? {
         if let value = _flatten(value) { return _wrappedFromAny(value) }
         return PersistedType.self is ObjectBase.Type ? start(isNew: true) : nil

@@ -1,7 +1,9 @@
-/// Field types that a new row reads directly from an object's memory; others are encoded by their own code.
+/// The types of fields that ``_RowEncoder`` reads directly from the memory of an object that is added. A field of any
+/// other type (`other`) is encoded by a call of its `PersistedField`.
 enum FieldCode: UInt8 {
     case int, optionalInt, double, optionalDouble, bool, string, optionalString
-    /// A single word that is a reference or empty.
+    /// The field is a single word: a reference, or a small number for none. Its `PersistedField` is called for a
+    /// reference.
     case link, collection
     case other
 
@@ -27,7 +29,8 @@ extension PlanField {
     }
 }
 
-/// Encoding of a class's field. Trivial, so that the loop over a class's fields counts no references.
+/// How a field of an added object becomes a cell of its row. It contains no reference, so the loop over a class's
+/// fields retains and releases nothing.
 struct FieldEncoding {
     let code: FieldCode
     let offset: Int32

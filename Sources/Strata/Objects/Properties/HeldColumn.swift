@@ -2,10 +2,11 @@ import CStrataShim
 import StrataStorage
 import Synchronization
 
-/// The values around the row whose property was read last: reading it again, or one nearby, is a load.
+/// A cached window of one column: the values of the row that was read last and of the rows near it. Reading the
+/// property of any of these rows is a load.
 ///
-/// One per column, class and Realm. It is a decomposed ``ColumnWindow``, so that code of an application's module can
-/// use it without a call.
+/// One per column, class and Realm. It has the fields of a ``ColumnWindow`` instead of the window itself, so that code
+/// that is inlined into an application's module uses them without a call.
 @frozen
 @usableFromInline
 struct _HeldColumn {
@@ -20,9 +21,10 @@ struct _HeldColumn {
     @usableFromInline var width: Int32 = 0
     /// Nil only if there are no rows.
     @usableFromInline var damage: UnsafeMutablePointer<Atomic<UInt32>>?
-    /// The group of the last row outside the window. A new window is made for the second such row of a group.
+    /// The group of the last read that the window did not serve. Two such reads in one group, one after the other, make
+    /// a new window.
     var missed: UnsafeRawPointer?
-    /// A group that has no window for this column, under `stamp`.
+    /// The group for which storage gave no window of this column under `stamp`, so that it is not asked again.
     var refused: UnsafeRawPointer?
 
     init() {}
@@ -53,7 +55,8 @@ struct _HeldColumn {
     @inlinable @inline(__always)
     var isIntact: Bool { damage.unsafelyUnwrapped.pointee.load(ordering: .relaxed) == 0 }
 
-    /// Borrowed bytes of a row; their lengths are valid unless the page was lost since.
+    /// Borrowed bytes of a row. If the page was lost, the bytes and even their number may be wrong: check ``isIntact``
+    /// after reading them.
     @inline(__always)
     func bytes(_ index: Int) -> UnsafeRawBufferPointer {
         if width != ColumnWindow.ofOffsets {

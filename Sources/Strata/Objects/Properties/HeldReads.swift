@@ -3,15 +3,15 @@ import StrataStorage
 import Synchronization
 
 extension ObjectBase {
-    /// Whether the calling thread is known to be allowed to use the object. Other threads need a further check, since a
-    /// Realm may belong to a queue or an actor.
+    /// Whether the Realm is known to belong to the calling thread. If not, the thread may still use the object, because
+    /// the Realm may belong to a queue or an actor: ``_checkConfinement()`` decides.
     @inlinable
     var _isOnOwnThread: Bool {
         @inline(__always) get { strata_known_thread() == _frame.unsafelyUnwrapped.pointee.thread }
     }
 
     /// The index of the row in the column's window for the property at `offset`; nil if the window does not include it.
-    /// Call it only where the object may be used.
+    /// The caller has checked that the thread may use the object.
     @inlinable @inline(__always)
     func _heldIndex(_ offset: Int) -> (column: UnsafeMutablePointer<_HeldColumn>, index: Int)? {
         let frame = _frame.unsafelyUnwrapped
@@ -36,7 +36,8 @@ extension ObjectBase {
         return held.pointee.isIntact ? bits : nil
     }
 
-    /// Borrowed bytes, if the column's window includes the row: check ``_isIntact(_:)`` after reading them.
+    /// Borrowed bytes, if the column's window includes the row: check ``_isIntact(_:)`` after reading them, and before
+    /// using what was read.
     @inline(__always)
     func _heldBytes(_ offset: Int) -> UnsafeRawBufferPointer? {
         guard let (held, index) = _heldIndex(offset) else { return nil }
@@ -49,7 +50,8 @@ extension ObjectBase {
         return frame.pointee.held[Int(frame.pointee.columns[offset])].isIntact
     }
 
-    /// Makes a window around `location`, from the second row of its group on.
+    /// Makes a window around `location`, if the last read that missed the window was in the same group, too: for a
+    /// single row a window is not worthwhile.
     func _hold(
         column: Int, kind: SegmentKind, in view: ReadView, at location: RowLocation
     ) throws(StorageError) {

@@ -2,7 +2,8 @@ import Synchronization
 
 /// Finds the property names of a key path by following it through an object whose getters record their names.
 ///
-/// Complexity: an object per class along the path, the first time; then a dictionary look-up under a lock.
+/// Complexity: one object for each class along the path at the first request of a key path; then a dictionary look-up
+/// under a lock.
 final class KeyPathTrace {
     private(set) var names: [String] = []
     private var lastType: Any.Type?
@@ -41,8 +42,8 @@ final class KeyPathTrace {
         return object
     }
 
-    /// The key path has returned `value`. A property without a wrapper calls no getter: its field is recognized by its
-    /// content.
+    /// Called after the key path returned `value`. A property without a wrapper has no getter that records it, so its
+    /// field is recognized by its content, which is `value`.
     fileprivate func finish(_ value: Any) {
         let visited = objects
         objects.removeAll()
@@ -56,7 +57,8 @@ final class KeyPathTrace {
         }
     }
 
-    /// A getter was called: records its property, and returns a value with which a longer key path can continue.
+    /// Called by the getter of a property on the key path: records the property, and returns a value with which a
+    /// longer key path can continue.
     func record<Value: _Persistable>(_ object: ObjectBase, offset: Int, as _: Value.Type) -> Value {
         let plan = ClassPlan.plan(for: type(of: object))
         lastType = Value.self
@@ -66,7 +68,7 @@ final class KeyPathTrace {
         return address.pointee.value ?? Value._makeDefault()
     }
 
-    /// For a property of objects, a value with a recording object.
+    /// For a property of objects: a value that contains a recording object. Nil for any other property.
     private func next<Value: _Persistable>(as _: Value.Type) -> Value? {
         let shape = Value._shape
         guard let target = shape.objectType, shape.customType == nil else { return nil }
@@ -81,13 +83,14 @@ final class KeyPathTrace {
             case .list, .set: Value._fromAny([object])
             case .map: Value._fromAny(["": object])
             }
-        // Only after it is made: making an optional value of a custom type reads properties of the object.
+        // The object records only after the value is made: converting it to an optional custom type reads its
+        // properties.
         _ = enter(object)
         return made
     }
 }
 
-/// Cached names of key paths, since a query in the source runs repeatedly.
+/// The names of key paths that were followed before: a query in a program's source passes the same key path each time.
 private enum KnownKeyPaths {
     private struct Entry: @unchecked Sendable {  // key paths do not change
         /// Retained, so that its address is not reused.

@@ -10,7 +10,7 @@ extension ObjectBase: _OptionalPersistable, RealmCollectionValue {
     public var _elementObject: ObjectBase? { self }
     public func _mapObject(_ convert: (ObjectBase) -> ObjectBase) -> Self { convert(self) as? Self ?? self }
 
-    /// The target of a link.
+    /// The object that a link leads to; nil if there is none, or it cannot be read.
     public static func _load(_ object: ObjectBase, _ offset: Int) -> Self? {
         guard let key = object._loadInteger(offset) else { return nil }
         let access = object._access
@@ -40,12 +40,13 @@ extension ObjectBase: _OptionalPersistable, RealmCollectionValue {
     public static func _wrappedFromPlain(_ value: _StoredValue) -> Self? { nil }
 
     public static func _decodeElement(_ value: _StoredValue, _ context: _ElementContext) -> Self? {
-        // Without `map`, which for an unknown type copies through its witness table.
+        // Without `map`, which in generic code copies the value through its type's witness table.
         guard case .link(let key) = value, let made = context.materialize(key) else { return nil }
         return unsafeDowncast(made, to: self)
     }
 
-    /// Explicit: for an unknown class the generic version would look up the optional's metadata each time.
+    /// Repeats the generic version, which in code that does not know the class would look up the metadata of `Self?` at
+    /// each call.
     public static func _element(_ value: _StoredValue, _ context: _ElementContext) -> Self {
         guard case .link(let key) = value, let made = context.materialize(key) else {
             return _substituteElement(context)
@@ -64,17 +65,17 @@ extension ObjectBase: _OptionalPersistable, RealmCollectionValue {
     }
 }
 
-/// Converts stored values to elements of a collection. Its user keeps both references alive: through the collection's
-/// owner, or through the results' source.
+/// What converts stored values to elements of a collection and back: the Realm, and the class of the linked objects. It
+/// retains neither; both live as long as the collection's owner, or the results' source, which the caller retains.
 public struct _ElementContext {
     private let reference: Unmanaged<RealmInstance>?
     private let targetReference: Unmanaged<ClassAccess>?
 
     var instance: RealmInstance? { reference?.takeUnretainedValue() }
-    /// The class of objects.
+    /// The class of the linked objects; nil if elements are no objects.
     var target: ClassAccess? { targetReference?.takeUnretainedValue() }
 
-    /// Whether a value links to an unreadable row. O(1) while no damage of the file is known.
+    /// Whether a value is a link to an unreadable row. O(1) while no damage of the file is known.
     @inline(__always)
     func isLost(_ value: _StoredValue) -> Bool {
         guard let reference, let targetReference, case .link(let key) = value else { return false }
@@ -91,7 +92,8 @@ public struct _ElementContext {
         targetReference = target.map { .passUnretained($0) }
     }
 
-    /// The object of a row, or an invalidated one; nil if the collection holds no objects, and for an unreadable row.
+    /// The object of a row, or an invalidated one if there is no such row. Nil for an unreadable row, and if elements
+    /// are no objects.
     func materialize(_ key: Int64) -> ObjectBase? {
         guard let reference, let targetReference else { return nil }
         return reference._withUnsafeGuaranteedRef { instance in

@@ -3,11 +3,12 @@ import StrataStorage
 /// A type that `@Persisted` accepts. The library defines the conformances; applications use ``PersistableEnum``.
 public protocol _Persistable: _HasPersistedType {
     static var _shape: _PropertyShape { get }
-    /// The value of a column without one, if no default is declared.
+    /// What the property reads as if there is no value to read (the row is deleted or damaged), unless a default is
+    /// declared.
     static func _makeDefault() -> Self
-    /// The initial value in a new object, if no default is declared: identifiers are new ones, and a date is now.
+    /// The initial value in a new object, unless a default is declared: an identifier is a new one, and a date is now.
     static func _makeInitial() -> Self
-    /// The property of a managed object whose field is at `offset`.
+    /// Reads the property of a managed object whose field is `offset` bytes from the object's start.
     static func _read(_ object: ObjectBase, _ offset: Int) -> Self
     static func _write(_ object: ObjectBase, _ offset: Int, _ value: Self)
     /// Encodes the field of an unmanaged object for a new row.
@@ -18,7 +19,7 @@ public protocol _Persistable: _HasPersistedType {
     static func _bind(_ value: inout Self?, _ object: ObjectBase, _ offset: Int)
     static func _fromAny(_ value: Any?) -> Self?
     static func _toAny(_ value: Self) -> Any?
-    /// The value as a column stores it; nil for links and collections, which need a Realm first.
+    /// The value as a column stores it; nil for links and collections, which can be stored in a Realm only.
     static func _plain(_ value: Self) -> _StoredValue?
     /// The value from a column; nil for links, collections and other types.
     static func _fromPlain(_ value: _StoredValue) -> Self?
@@ -39,10 +40,10 @@ public protocol RealmCollectionValue: Hashable, _HasPersistedType {
     /// `nil` if the stored value is of another type.
     static func _decodeElement(_ value: _StoredValue, _ context: _ElementContext) -> Self?
     func _encodeElement(_ context: _ElementContext) -> _StoredValue
-    /// The result of an index without an element, if the access policy substitutes.
+    /// The result of an access to a place without an element, if the configuration's `invalidAccess` is `.substitute`.
     static func _substituteElement(_ context: _ElementContext) -> Self
-    /// The decoded element, or the substitute. A requirement, so that generic code needs no optional of the type, whose
-    /// metadata would be looked up for every element.
+    /// The decoded element, or the substitute. A requirement of the protocol, so that generic code needs no `Self?`,
+    /// whose metadata would be looked up for every element.
     static func _element(_ value: _StoredValue, _ context: _ElementContext) -> Self
     /// The object that the element is or links to.
     var _elementObject: ObjectBase? { get }
@@ -67,7 +68,8 @@ public protocol _Scalar: RealmCollectionValue, _Persistable, _OptionalPersistabl
     static var _scalarType: PropertyType { get }
     var _stored: _StoredValue { get }
     static func _from(_ value: _StoredValue) -> Self?
-    /// The column of a row that is known to exist; nil if it is null.
+    /// Reads the column of an object whose row is known to exist; nil if it is null, or after a report that it cannot
+    /// be read.
     static func _load(_ object: ObjectBase, _ offset: Int) -> Self?
 }
 
@@ -81,7 +83,7 @@ public protocol _OptionalPersistable: _HasPersistedType {
     static func _wrappedFromAny(_ value: Any) -> Self?
     static func _wrappedPlain(_ value: Self) -> _StoredValue?
     static func _wrappedFromPlain(_ value: _StoredValue) -> Self?
-    /// Whether the field releases its own value once its owner is managed.
+    /// Whether the field of an object that becomes managed releases its own value, because it refers to objects.
     static var _releasesWhenManaged: Bool { get }
 }
 

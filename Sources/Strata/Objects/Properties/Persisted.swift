@@ -7,12 +7,14 @@
 ///         @Persisted(deleteRule: .cascade) var dogs: List<Dog>
 ///     }
 ///
-/// The wrapper has neither name nor column: it finds both by its offset in the object, which the optimizer folds to a
-/// constant. So a read needs no dictionary and no allocation.
+/// The wrapper stores neither name nor column: a read finds the column by the field's offset in the object, which the
+/// optimizer folds to a constant. So a read needs no dictionary and no allocation.
 @propertyWrapper
 @frozen
 public struct Persisted<Value: _Persistable> {
-    /// An unmanaged object's value; a managed object's list; in a class's prototype the declared default.
+    /// In an unmanaged object the property's value, nil if it was neither set nor read. In a managed one the bound
+    /// collection, or the primary key as it was when the object was made; other values are not up to date. In a class's
+    /// prototype the declared default.
     @usableFromInline var value: Value?
     /// ``PersistedOptions``; also gives every wrapper a size, and so an address of its own.
     @usableFromInline var options: UInt8
@@ -23,8 +25,8 @@ public struct Persisted<Value: _Persistable> {
         self.options = options
     }
 
-    /// Starts with the type's own default: 0, empty, false, nil, a new identifier, now. In the struct itself, where the
-    /// compiler requires it.
+    /// The property starts with the type's own default: 0, empty, false, nil, a new identifier, now. Declared in the
+    /// struct itself and not in an extension, because the compiler requires that.
     @inlinable
     public init() { self.init(value: nil, options: 0) }
 
@@ -32,7 +34,7 @@ public struct Persisted<Value: _Persistable> {
     @inlinable
     public init(wrappedValue: Value) { self.init(value: wrappedValue, options: 0) }
 
-    /// Unavailable: a property of a class goes through the static subscript.
+    /// Unavailable: reads and writes of a class's property call the static subscript instead.
     @available(*, unavailable, message: "@Persisted works in subclasses of Object only")
     public var wrappedValue: Value {
         get { fatalError("unavailable") }
@@ -63,8 +65,8 @@ public struct Persisted<Value: _Persistable> {
         }
     }
 
-    /// The commonest types call their reader directly: a comparison of metatypes is folded, a call through a witness
-    /// table of another module is not.
+    /// The four most common types call their reader directly. The optimizer folds the comparisons of types; a call
+    /// through a witness table of another module would stay a call.
     @inlinable @inline(__always)
     static func _readManaged(_ object: ObjectBase, _ offset: Int) -> Value {
         if Value.self == Int.self { return _same(object._readInt(offset)) }
@@ -80,7 +82,7 @@ public struct Persisted<Value: _Persistable> {
         withUnsafePointer(to: value) { UnsafeRawPointer($0).assumingMemoryBound(to: Value.self).pointee }
     }
 
-    /// Reads a field without a value, or of an object that records the fields of a key path.
+    /// Reads a field that has no value yet, or a field of an object that records the properties of a key path.
     @usableFromInline
     static func _readUnmanaged(_ object: ObjectBase, _ field: UnsafeMutablePointer<Self>) -> Value {
         if let trace = object._owner as? KeyPathTrace {
@@ -114,8 +116,8 @@ extension Persisted {
         self.init(value: wrappedValue, options: primaryKey ? PersistedOptions.primaryKey : 0)
     }
 
-    /// A primary key numbered by the database: an object that is added with 0 gets the next number, from 1 on; numbers
-    /// are never reused.
+    /// A primary key numbered by the database: an object that is added with 0 gets the next number, from 1 on. The
+    /// number of a deleted object is not given again.
     ///
     ///     @Persisted(primaryKey: true, autoIncrement: true) var id: Int
     @inlinable
@@ -128,14 +130,14 @@ extension Persisted {
         self.init(value: wrappedValue, options: PersistedOptions.key(primaryKey, autoIncrement))
     }
 
-    /// The inverse of `originProperty` in another class.
+    /// The objects of class `Element` that link to this one by their property `originProperty`.
     @inlinable
     public init<Element>(originProperty: String) where Value == LinkingObjects<Element> {
         self.init(value: LinkingObjects<Element>(declared: originProperty), options: 0)
     }
 }
 
-/// The bits of a wrapper's `options`.
+/// The bits of a wrapper's `options`; bits 2 and 3 are the delete rule.
 @usableFromInline
 enum PersistedOptions {
     @usableFromInline static let primaryKey: UInt8 = 1
@@ -148,7 +150,8 @@ enum PersistedOptions {
         (isPrimary ? primaryKey : 0) | (isNumbered ? autoIncrement : 0)
     }
 
-    /// Set in the fields of managed objects that may be encoded.
+    /// Set in the fields of a managed object whose class is `Encodable`: such a field throws when it is encoded,
+    /// because it does not hold the row's value.
     static let managed: UInt8 = 16
 
     @usableFromInline
@@ -172,11 +175,11 @@ protocol PersistedField {
     static func takeTargets(_ field: UnsafeMutableRawPointer, into targets: inout [ObjectBase])
     static func encode(_ field: UnsafeMutableRawPointer, _ encoder: _RowEncoder, _ column: Int)
     static func bind(_ field: UnsafeMutableRawPointer, _ object: ObjectBase, _ offset: Int)
-    /// Keeps the row's value in the object, so that it survives the deletion.
+    /// Copies the row's value into the field, where it can be read after the row's deletion.
     static func capture(_ field: UnsafeMutableRawPointer, _ object: ObjectBase, _ offset: Int)
     static func readAny(_ object: ObjectBase, _ offset: Int) -> Any?
     static func originProperty(_ field: UnsafeMutableRawPointer) -> String?
-    /// Bytes of the value at the start of the field.
+    /// The number of bytes at the start of the field that are the value.
     static var valueSize: Int { get }
     /// An unmanaged field's value as a column stores it; nil for links and collections.
     static func stored(_ field: UnsafeMutableRawPointer) -> _StoredValue?

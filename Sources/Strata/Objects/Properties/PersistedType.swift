@@ -1,7 +1,7 @@
-/// A type of a property, or of an element of a collection, with the type that files store for it.
+/// A type of a property, or of an element of a collection, with the type that files store for it (`PersistedType`).
 ///
-/// That is the type itself for plain values, objects and collections; the raw value of an enumeration; the stored type
-/// of a custom type. Queries compare by it.
+/// The stored type is the type itself for plain values, objects and collections; the type of the raw value for an
+/// enumeration; the type that a custom type converts to. Queries compare stored values.
 public protocol _HasPersistedType {
     associatedtype PersistedType
     /// The value for comparison by queries.
@@ -12,7 +12,7 @@ public protocol _HasPersistedType {
 public typealias _RealmSchemaDiscoverable = _HasPersistedType
 
 extension _HasPersistedType {
-    /// For collections, whose elements are compared instead.
+    /// The default, which only collections use: a query compares their elements instead.
     public var _queryConstant: _QueryConstant {
         fatalError("a query cannot compare a collection as a whole: '\(Self.self)'; ask for its elements")
     }
@@ -43,7 +43,7 @@ public struct _QueryConstant {
     }
 }
 
-/// Plain values of properties and collections, optional or not, for queries of lists.
+/// A plain value, optional or not, that a query looks for among the elements of a list.
 public protocol _QueryElement: _HasPersistedType {
     var _queryValue: _StoredValue { get }
 }

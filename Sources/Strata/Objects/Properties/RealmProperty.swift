@@ -2,7 +2,7 @@ import StrataStorage
 
 /// A type of a ``RealmProperty``: optional numbers and booleans, and values of any type.
 public protocol RealmPropertyType: _Persistable {
-    /// The column of a row that is known to exist.
+    /// Reads the column of an object whose row is known to exist.
     static func _loadProperty(_ object: ObjectBase, _ offset: Int) -> Self
 }
 
@@ -37,7 +37,8 @@ extension AnyRealmValue: RealmPropertyType {
 /// New code uses `@Persisted var age: Int?`.
 public final class RealmProperty<Value: RealmPropertyType> {
     private var unmanaged = Value._makeInitial()
-    /// A separate accessor of the owner, once it is managed.
+    /// Once the owner is managed: another accessor of its row, because a reference to the owner itself would be a
+    /// cycle, and the field's offset.
     private var place: (owner: ObjectBase, offset: Int)?
 
     public init() {}
@@ -102,7 +103,7 @@ extension RealmProperty: PersistedField {
         return true
     }
 
-    /// Also from the property of another object.
+    /// Converts a value, or the content of another object's `RealmProperty`.
     private static func converted(_ value: Any?) -> Value? {
         Value._fromAny((value as? RealmProperty).map { Value._toAny($0.value) } ?? value)
     }

@@ -3,7 +3,7 @@
 public protocol _RowElement: RealmCollectionValue {
     /// The names of the properties behind a key path of the element, with dots between them.
     static func _path(of keyPath: AnyKeyPath) -> String
-    /// Observed paths if the program names none; nil for the properties of the row itself.
+    /// The paths that are observed if the program names none; nil stands for all properties of the row itself.
     static var _watchedPaths: [String]? { get }
 }
 
@@ -17,7 +17,7 @@ extension ObjectBase: _RowElement {
 public protocol RealmFetchable: _RowElement {
     /// The class's name in the file.
     static func className() -> String
-    /// The class of the rows. For the library's own use.
+    /// The class of the rows behind the instances. For the library's own use.
     static var _rowClass: ObjectBase.Type { get }
 }
 

@@ -1,7 +1,7 @@
 import StrataStorage
 
 extension ReadView {
-    /// A column's value for queries, lists and dynamic access.
+    /// A column's value in the form that queries, collections and access by name use.
     func value(_ row: RowLocation, _ column: Int, _ tag: ColumnTag) throws(StorageError) -> _StoredValue {
         switch tag.columnType {
         case .integer: return try integer(row, column).map { .integer($0) } ?? .null
@@ -13,7 +13,7 @@ extension ReadView {
         }
     }
 
-    /// Whether a column holds a value already, compared bitwise.
+    /// Whether a column already holds `value`: bit by bit, so that writing it would change nothing.
     func holds(
         _ value: _StoredValue, at location: RowLocation, column: Int, of access: ClassAccess
     ) throws(StorageError) -> Bool {
@@ -33,7 +33,7 @@ extension ReadView {
         }
     }
 
-    /// False for a collection.
+    /// Whether a column is null; false for a collection, and for a column that the class has no property for.
     func isNull(
         _ location: RowLocation, _ column: Int, _ access: ClassAccess
     ) throws(StorageError) -> Bool {

@@ -1,9 +1,10 @@
 import StrataStorage
 
-/// A new row before its values are assigned one by one: with the declared defaults of a typed class, or zeroes.
+/// Inserts a row with defaults, whose values the caller assigns one by one afterwards. The defaults are those that a
+/// typed class declares; for a class that is known by name alone null, or zero and empty.
 ///
 /// For classes that are known by name alone, for migrations, and for values of which one does not fit, so that the
-/// error names the first of them. Other objects are filled first and added once; see ``ObjectDraft``.
+/// error names the first that does not. Other objects are filled first and added once; see ``ObjectDraft``.
 struct DefaultRow {
     private let write: RunningWrite
     private var instance: RealmInstance { write.instance }
@@ -23,7 +24,8 @@ struct DefaultRow {
                 write.fail(.badValue(access.name, field, primaryKey))
                 return instance.invalidObject(access, key: nil)
             }
-            // A declared default that is replaced at once would leave an object without an owner.
+            // The object that is the default of a link would be added with the row. If the link is assigned next, that
+            // object would stay in the file, and nothing would link to it.
             for (name, _) in given {
                 guard let place = access.positions[name] else { continue }
                 let field = plan.fields[place]

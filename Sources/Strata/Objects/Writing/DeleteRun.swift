@@ -1,9 +1,9 @@
 import StrataStorage
 
-/// Deletes rows and follows delete rules, without recursion: a chain of any length takes no stack.
+/// Deletes rows, and the rows that delete rules add to them, without recursion: a chain of any length takes no stack.
 struct DeleteRun {
     struct Row {
-        /// Lives as long as the Realm.
+        /// The row's class; it lives as long as the Realm.
         unowned(unsafe) var access: ClassAccess
         var key: Int64
         #if Zoo
@@ -14,7 +14,8 @@ struct DeleteRun {
 
     private let write: RunningWrite
     private var transaction: WriteTransaction { write.transaction }
-    /// Rows that a deleted owner linked to by a property with `cascadeIfLast`.
+    /// Rows to which a deleted owner linked by a property with `cascadeIfLast`: deleted if no other link to them is
+    /// left.
     private var orphans: [Row] = []
 
     init(_ write: RunningWrite) { self.write = write }
@@ -36,8 +37,8 @@ struct DeleteRun {
         return nil
     }
 
-    /// Whether a rule of the rows' classes, or of classes deleted with them, is `deny`, whose result depends on the
-    /// order of deletions.
+    /// Whether a rule of the rows' classes, or of classes whose rows the rules delete, is `deny`. Its result depends on
+    /// the order of deletions, so these must be made one by one.
     private func mayBeDenied(_ rows: [Row]) -> Bool {
         var known: Set<ObjectIdentifier> = []
         var waiting: [ClassAccess] = []
@@ -54,11 +55,11 @@ struct DeleteRun {
         return false
     }
 
-    /// The rows that rules delete, too; targets of `cascadeIfLast` are noted.
+    /// The rows that the rules of these rows delete next. Targets of `cascadeIfLast` are put into `orphans` instead.
     private mutating func followRules(of wave: [Row]) throws(StorageError) -> [Row] {
         var next: [Row] = []
-        // Many rows may link to one, whose targets are followed once: otherwise a wave would grow with the number of
-        // paths.
+        // A row to which many rows link is in the wave many times, and its rules are followed once: otherwise waves
+        // would grow with the number of paths.
         var known: [Int: Set<Int64>] = [:]
         let view = transaction.view
         for row in wave where !row.access.ruled.isEmpty {
@@ -81,7 +82,7 @@ struct DeleteRun {
         return next
     }
 
-    /// Deletes rows without rules, table by table.
+    /// Deletes rows whose rules were followed, table by table.
     private func deleteAtOnce(_ rows: [Row]) throws(StorageError) {
         guard let first = rows.first else { return }
         if rows.allSatisfy({ $0.access.table == first.access.table }) {
@@ -121,7 +122,7 @@ struct DeleteRun {
                         return Realm.Error(
                             .deleteDenied,
                             "the \(row.access.name) with key \(row.key) still leads to \(targets.count) objects by "
-                                + "'\(property.name)', whose delete rule is deny")
+                                + "'\(property.name)', whose delete rule is deny; delete these first, or unlink them")
                     }
                 }
                 mark(CollectionOfOne(row.key), of: row.access.table)
@@ -132,7 +133,8 @@ struct DeleteRun {
         }
     }
 
-    /// Removes links to the rows from collections, each of which is searched once for all rows.
+    /// Removes the links to rows that are about to be deleted one by one: so each collection that links to several of
+    /// them is searched once.
     private func unlink(_ rows: [Row]) throws(StorageError) {
         if rows.count < 2 { return }
         let byTable = Dictionary(grouping: rows) { $0.access.table }
@@ -164,7 +166,7 @@ struct DeleteRun {
         return found
     }
 
-    /// Orphans without any links to them.
+    /// Those of `orphans` that exist and to which nothing links any more. Empties `orphans`.
     private mutating func unreferencedOrphans() throws(StorageError) -> [Row] {
         defer { orphans.removeAll() }
         let view = transaction.view

@@ -2,7 +2,7 @@ import StrataStorage
 
 /// Changes elements of one managed list, set or map in a write, in place.
 ///
-/// An iteration over the collection continues with its contents at the iteration's start.
+/// An unfinished iteration over the collection is told before each change, and goes on with the elements of its start.
 struct ElementEditor {
     private let column: _CollectionColumn
     private let instance: RealmInstance
@@ -42,8 +42,8 @@ struct ElementEditor {
         storeShownMembers()
     }
 
-    /// Before a change, a set of values of any type is rewritten with its visible members: links to deleted objects
-    /// become null.
+    /// Writes a set of values of any type as the program sees it, before the program changes it: links to deleted
+    /// objects become one null.
     private func storeShownMembers() {
         guard property.tag.isSetOfAny,
             let shown = look({ (contents) throws(StorageError) in try contents.shownMembers() }) ?? nil
@@ -51,14 +51,15 @@ struct ElementEditor {
         assign(shown.contents)
     }
 
-    /// Converts elements to values. May add objects, before the collection is read.
+    /// Converts elements to stored values. That may add unmanaged objects, so the caller converts before it reads the
+    /// collection.
     var context: _ElementContext { column.context }
 
     /// Whether the write has not failed.
     var goesOn: Bool { write.failure == nil }
 
-    /// Updates a tree from a new value where it differs, instead of writing it anew.
-    /// - Returns: false if the column has no tree: the caller stores the value.
+    /// Assigns a new value to a collection that is stored as a tree, by changing the elements that differ.
+    /// - Returns: false if the column has no tree: the caller then stores the value.
     static func update(_ object: ObjectBase, access: ClassAccess, column: Int, to value: _StoredValue) -> Bool {
         guard case .bytes(let bytes) = value,
             let place = access.place(ofColumn: column), access.properties[place].isCollection,
@@ -89,7 +90,8 @@ struct ElementEditor {
 
     var count: Int { look { $0.count } ?? 0 }
 
-    /// Whether these places exist. If not, that is reported, and the write has failed: the change is lost.
+    /// Whether these places exist. If not, that is reported, and the write fails, since it lacks a change.
+    /// - Parameter kind: what messages call the collection.
     func has(_ places: NeededPlaces, _ kind: String) -> Bool {
         let count = count
         guard goesOn else { return false }
@@ -104,7 +106,7 @@ struct ElementEditor {
 
     // MARK: Changing
 
-    /// Inserts elements before `place`, or at the end; in a set or a map at the place from a search.
+    /// Inserts elements before the one at `place`; `count` is the end. For a set or a map, a search has found `place`.
     /// - Parameter keys: one per value, for a map.
     func insert(_ values: [_StoredValue], keys: [String] = [], at place: Int) {
         exchange(0..<0, for: values) { insertNow(values, keys, at: place) }
@@ -155,7 +157,7 @@ struct ElementEditor {
             })
         else { return }
         if NestedEncoding.isKeyed(first) != nil || NestedEncoding.isKeyed(second) != nil {
-            // Inner collections stay the same ones, and are followed to their new places.
+            // Moved and not set, so that inner collections stay the same ones at their new places.
             let (low, high) = (Swift.min(a, b), Swift.max(a, b))
             move(low..<(low + 1), to: high)
             return move((high - 1)..<high, to: low)
@@ -164,7 +166,7 @@ struct ElementEditor {
         setNow([first], at: b)
     }
 
-    /// Sets the collection to `contents`. Equal elements at both ends stay.
+    /// Sets the collection to `contents`. Equal elements at its beginning and its end are not written.
     func assign(_ contents: StoredCollection) {
         exchange(nil, for: contents.values) {
             perform(.everything, { $0 = contents }) { (collections, table, key, place) throws(StorageError) in
@@ -245,7 +247,7 @@ struct ElementEditor {
 
     private func removeNow(_ range: Range<Int>) {
         let isMap = elements.isKeyed
-        // The caller names a map's entries unless it removes all.
+        // For a map the caller has noted the key that is removed, unless it removes all entries.
         let isAll = isMap && range.count == count
         perform(
             isAll ? .everything : .removed(range),
@@ -273,10 +275,11 @@ struct ElementEditor {
         return made
     }
 
+    /// Makes one change of the collection, and marks it.
     /// - Parameters:
-    ///   - change: its effect on inner collections in use.
-    ///   - rewrite: the change of a collection that is part of a single value.
-    ///   - body: the change of a collection whose elements change in place.
+    ///   - change: what it means for inner collections in use.
+    ///   - rewrite: makes the change if the collection is part of a single value, which is written anew.
+    ///   - body: makes the change if the property is a collection, whose elements change in place.
     private func perform(
         _ change: NestedChange, _ rewrite: (inout StoredCollection) -> Void,
         _ body: (CollectionWriter, _ table: Int, RowKey, _ column: Int) throws(StorageError) -> Void
@@ -301,11 +304,11 @@ struct ElementEditor {
             write.fail(Realm.Error(error))
         }
         instance.invalidateMarked()
-        // Elements changed in place: no row has moved.
+        // If the generation is the same, elements changed in place and no row has moved: the location stays valid.
         if isHere && write.transaction.view.generation == generation { owner._stamp = instance.stamp }
     }
 
-    /// Follows inner collections in use among the elements.
+    /// Adapts the inner collections in use among the elements to a change.
     private func noteInner(_ change: NestedChange) {
         guard property.tag.takesNested else { return }
         instance.noteNested(
@@ -313,7 +316,7 @@ struct ElementEditor {
             outer: column.nested?.standing?.steps ?? [])
     }
 
-    /// Whether values fit the property's type and the nesting limit; if not, the write has failed.
+    /// Whether values fit the property's type and the limit of nesting; if not, fails the write.
     private func mayStand(_ values: [_StoredValue]) -> Bool {
         if case .link? = values.first, property.tag.type != .object {
             let expected = "'\(access.name).\(property.name)' expects \(property.tag.expected(nil)), got an object"
@@ -338,7 +341,8 @@ struct ElementEditor {
 
     // MARK: Embedded objects
 
-    /// Makes inserted embedded objects the owner's children, and deletes removed ones.
+    /// Runs a change of elements. If they are embedded objects, makes the inserted ones the owner's children before,
+    /// and deletes the removed ones after.
     /// - Parameter range: the removed elements; nil for all.
     private func exchange(_ range: Range<Int>?, for values: [_StoredValue], _ body: () -> Void) {
         guard mayStand(values) else { return }

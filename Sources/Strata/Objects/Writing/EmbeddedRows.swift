@@ -6,12 +6,13 @@ struct EmbeddedRow: Hashable {
     var key: Int64
 }
 
-/// Checks that every object of classes that became embedded has exactly one parent.
+/// Checks, at the end of a migration that made classes embedded, that each of their objects has exactly one parent.
 struct EmbeddedCheck {
     private let view: ReadView
 
     init(_ view: ReadView) { self.view = view }
 
+    /// The error for the first object without exactly one parent; nil if there is none.
     /// - Complexity: O(rows of the classes).
     func firstOffence(in names: [String]) throws(StorageError) -> Realm.Error? {
         for name in names {

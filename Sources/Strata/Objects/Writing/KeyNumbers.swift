@@ -1,14 +1,15 @@
 import StrataStorage
 
-/// Numbers for primary keys that one write assigns.
+/// The numbers that one write gives to primary keys.
 ///
-/// Invariants, for a class whose primary key is numbered:
+/// Invariants, for a class whose primary key is numbered by the database:
 /// 1. A table's next row key is above every row key that it ever had. The file stores it, so a deleted object's number
-///    is not reused.
-/// 2. Every number is at most the key of its row. If the key is a column, because a migration added it, a number's row
-///    has that number as its key, or a higher one.
+///    is not given again.
+/// 2. The key of an inserted row is at least the object's number: also if the number is in a column, because a
+///    migration added the property. So the next row key is above every number, except those that a migration gave to
+///    existing rows: ``highest`` has these.
 struct KeyNumbers {
-    /// Highest numbers of classes whose numbered primary key is a column, by table.
+    /// For classes whose numbers are in a column: the highest at the start of the write, by table.
     private var highest: [Int: Int64] = [:]
 
     /// The number for the next new object.
@@ -16,8 +17,8 @@ struct KeyNumbers {
         try max(transaction.nextKey(access.table).rawValue, 1, highestNumber(access, transaction.view) + 1)
     }
 
-    /// The highest number of a class whose key is a column, at the start of the write; the write's own insertions raise
-    /// the next row key.
+    /// The highest number of a class whose numbers are in a column, when the write first asks. The write's own
+    /// insertions raise the next row key instead. 0 for a class whose number is its row key.
     /// - Complexity: a pass over the column, once per write.
     private mutating func highestNumber(_ access: ClassAccess, _ view: ReadView) throws(StorageError) -> Int64 {
         guard let column = access.primary?.column, column >= 0 else { return 0 }
@@ -27,7 +28,8 @@ struct KeyNumbers {
         return min(found, .max - 1)
     }
 
-    /// The row key for a number from the program.
+    /// The key of a new row whose primary key was given by the program and is in a column: the next one, but at least
+    /// the primary key if the database numbers the class.
     static func rowKey(
         for value: _StoredValue, _ access: ClassAccess, _ transaction: WriteTransaction
     ) -> RowKey {
@@ -40,6 +42,6 @@ struct KeyNumbers {
 }
 
 extension ClassPlan {
-    /// Whether the value of a primary key asks for a number.
+    /// Whether a primary key is the 0 for which the database gives a number.
     func isUnnumbered(_ value: _StoredValue) -> Bool { primary?.isAutoIncrement == true && value == .integer(0) }
 }

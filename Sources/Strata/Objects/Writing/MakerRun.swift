@@ -1,7 +1,7 @@
-/// State of one call of `create`: the copies of objects, and assignments postponed because of their depth.
+/// State of one call of `create`: the copies of objects, and the assignments that wait because of their depth.
 ///
-/// Nested values take stack for each level up to ``deepest``; deeper ones are assigned after the rest, from the
-/// outermost level again, so that a chain of any length needs a bounded stack.
+/// Values that are nested down to ``deepest`` levels are assigned recursively. A deeper one waits until the outermost
+/// call is about to return, and is assigned from there, so that a chain of any length needs a bounded stack.
 final class MakerRun {
     private(set) lazy var copies = DetachRun(into: write.instance)
     private let write: RunningWrite
@@ -13,18 +13,18 @@ final class MakerRun {
 
     init(_ write: RunningWrite) { self.write = write }
 
-    /// Whether links to other objects are postponed.
+    /// Whether assignments of links to other objects have to wait.
     var isTooDeep: Bool { depth >= Self.deepest }
 
     func enter() { depth += 1 }
 
-    /// The outermost call runs postponed assignments.
+    /// Leaves a level. At the outermost one, makes the assignments that wait.
     func leave() {
         depth -= 1
         if depth == 0, !waiting.isEmpty, !isDoingWhatWaits { doWhatWaits() }
     }
 
-    /// Postpones an assignment.
+    /// Lets an assignment wait, with the write's present ``RunningWrite/skipsEqual``.
     func postpone(_ assign: @escaping () -> Void) {
         let (write, skips) = (write, write.skipsEqual)
         waiting.append { write.skippingEqual(skips, assign) }

@@ -1,12 +1,13 @@
 import StrataStorage
 
-/// Adds unmanaged objects to a Realm, with all objects they lead to.
+/// Adds unmanaged objects to a Realm, with all objects they lead to. An object whose primary key exists overwrites that
+/// row, if the update policy allows it.
 struct ObjectAdder {
     private let write: RunningWrite
     private let encoder: _RowEncoder
     private let policy: Realm.UpdatePolicy
 
-    /// An object whose fields still have to overwrite those of a row.
+    /// An object that overwrites an existing row, and whose fields have not been written yet.
     private struct Merge {
         let object: ObjectBase
         let access: ClassAccess
@@ -46,11 +47,12 @@ struct ObjectAdder {
         for (left, _) in stack { left._isBeingAdded = false }
     }
 
-    /// Marks an object as being added.
+    /// Marks an object as being added, and finds what has to be added before it.
     /// - Returns: the unmanaged objects it leads to that are not being added yet.
     private func expand(_ object: ObjectBase, _ access: ClassAccess?) -> [ObjectBase] {
         guard let access, let plan = access.plan, !plan.bound.isEmpty else { return [] }
-        // Children of an existing row overwrite or replace that row's children.
+        // If the object overwrites a row, its embedded objects are not added before: they overwrite or replace that
+        // row's own.
         let keepsChildren = policy != .error && !access.parental.isEmpty && knownRow(object, access, plan) != nil
         object._isBeingAdded = true
         for (place, index) in plan.bound.enumerated() where mayLead(object, plan, place) {
@@ -61,7 +63,7 @@ struct ObjectAdder {
         return encoder.takeTargets()
     }
 
-    /// Adds the row of an object whose targets exist, or are being added themselves.
+    /// Adds the row of an object. The objects it leads to have rows, or are being added themselves: a cycle.
     private func insert(_ object: ObjectBase, _ access: ClassAccess?) {
         object._isBeingAdded = false
         guard let access, let plan = access.plan else {
@@ -87,7 +89,7 @@ struct ObjectAdder {
         }
     }
 
-    /// The row with the primary key of an unmanaged object.
+    /// The key of the row that has the primary key of an unmanaged object; nil if there is none.
     private func knownRow(_ object: ObjectBase, _ access: ClassAccess, _ plan: ClassPlan) -> RowKey? {
         guard let field = plan.primary, let value = field.field.stored(object._field(field.offset)),
             !plan.isUnnumbered(value)
@@ -98,7 +100,8 @@ struct ObjectAdder {
         }
     }
 
-    /// The row key of a new object; nil if its primary key exists, and the object was merged or refused.
+    /// The key for the row of a new object. Nil if there is nothing to insert: its primary key exists, and the object
+    /// has overwritten that row or was refused; or it cannot be a key, and the write has failed.
     private func keyForNewRow(
         _ object: ObjectBase, _ access: ClassAccess, _ plan: ClassPlan
     ) throws(StorageError) -> RowKey? {
@@ -138,8 +141,8 @@ struct ObjectAdder {
         return RowKey(key)
     }
 
-    /// Overwrites the row with the object's primary key, if the policy allows it, and nested embedded objects of any
-    /// depth.
+    /// Overwrites the row that has the object's primary key, if the policy allows it, and the rows of its embedded
+    /// objects at any depth, without recursion.
     private func merge(_ object: ObjectBase, access: ClassAccess, plan: ClassPlan, into key: RowKey) {
         if policy == .error {
             let value = plan.primary.flatMap { $0.field.getAny(object._field($0.offset)) } ?? key.rawValue
@@ -153,7 +156,7 @@ struct ObjectAdder {
         while let next = waiting.popLast() { writeFields(of: next, &waiting) }
     }
 
-    /// Binds an object to a row whose fields are still to be overwritten.
+    /// Makes an object the accessor of the row that it overwrites, and keeps its values: they are written later.
     private func beginMerge(
         _ object: ObjectBase, access: ClassAccess, plan: ClassPlan, into key: RowKey, waiting: inout [Merge]
     ) {
@@ -161,12 +164,12 @@ struct ObjectAdder {
             return write.fail(write.instance.failures.refusal(key, access))
         }
         let values = plan.fields.map { $0.field.getAny(object._field($0.offset)) }
-        // From here on links back to the object find its row.
+        // From here on a link to the object finds its row.
         write.instance.bind(object, access, key, creation: known._creation)
         waiting.append(Merge(object: object, access: access, plan: plan, known: known, values: values))
     }
 
-    /// Overwrites the fields of a row by those of an object.
+    /// Writes the kept values of an object into its row.
     private func writeFields(of merge: Merge, _ waiting: inout [Merge]) {
         let (object, access, plan, known) = (merge.object, merge.access, merge.plan, merge.known)
         let values = merge.values
@@ -187,7 +190,9 @@ struct ObjectAdder {
         bindFields(object, plan)
     }
 
-    /// Merges an unmanaged embedded object into the existing one, so that only differences are written.
+    /// Lets an unmanaged embedded object overwrite the one that the property links to, so that only differences are
+    /// written.
+    /// - Returns: false if there is no such pair.
     private func mergeChild(
         _ value: Any?, into owner: ObjectBase, _ property: BoundProperty, _ waiting: inout [Merge]
     ) -> Bool {
@@ -199,8 +204,8 @@ struct ObjectAdder {
         return true
     }
 
-    /// Merges the embedded objects of an unmanaged list into those at the same places. The list itself is written
-    /// first, and has its final length then.
+    /// Lets the embedded objects of an unmanaged list overwrite those at the same places. The list itself is written
+    /// before them, and has its final length then.
     private func mergeChildren(
         _ value: Any?, into owner: ObjectBase, _ property: BoundProperty, _ waiting: inout [Merge]
     ) {
@@ -213,7 +218,7 @@ struct ObjectAdder {
         }
     }
 
-    /// Whether a field leads to an object whose own row does not exist yet.
+    /// Whether a field leads to an object that is being added and has no row yet.
     private func isWaiting(_ value: Any?) -> Bool {
         guard let value = _flatten(value) else { return false }
         if let object = _object(in: value) { return object._frame == nil && object._isBeingAdded }
@@ -221,7 +226,7 @@ struct ObjectAdder {
         return collection._unmanagedObjects.contains { $0._frame == nil && $0._isBeingAdded }
     }
 
-    /// Whether a field holds a list or a link that needs processing.
+    /// Whether a field may lead to an object, or has to be bound: not if it is a single word without a reference.
     @inline(__always)
     private func mayLead(_ object: ObjectBase, _ plan: ClassPlan, _ place: Int) -> Bool {
         let offset = plan.boundOffsets[place]

@@ -38,7 +38,7 @@ struct ObjectMaker {
             var key = write.transaction.nextKey(access.table)
             var primaryKey: _StoredValue?
             if let primary = access.primary {
-                // By position: for dynamic classes, properties also have their names in the program.
+                // By position: a dynamic class's property may be given by its name in the file or in the program.
                 let given = pairs.last { access.positions[$0.0] == access.positions[primary.name] }
                 primaryKey = try self.primaryKey(access, primary, given?.1)
                 let isUnnumbered = access.plan?.isUnnumbered(primaryKey ?? .null) ?? false
@@ -79,7 +79,7 @@ struct ObjectMaker {
         key < .max && key >= write.transaction.nextKey(access.table).rawValue
     }
 
-    /// Fills an object and adds it once, without a look for its primary key: the insertion refuses one that is there.
+    /// Fills an object and adds it once, without looking up its primary key: the insertion refuses one that exists.
     /// - Returns: nil, with nothing done, if a value does not fit, and for classes that are known by name alone.
     private func makeNew(_ access: ClassAccess, _ given: [String: Any], _ policy: Realm.UpdatePolicy) -> ObjectBase? {
         guard var draft = ObjectDraft(access, write) else { return nil }
@@ -99,7 +99,7 @@ struct ObjectMaker {
         return add(draft, access, policy)
     }
 
-    /// Adds a filled object, and assigns what needs its row, in the order of the properties' names.
+    /// Adds a filled object, then assigns the values that need its row, in the order of the properties' names.
     func add(_ draft: ObjectDraft, _ access: ClassAccess, _ policy: Realm.UpdatePolicy) -> ObjectBase {
         let object = draft.object
         write.add(object, .error)
@@ -122,7 +122,7 @@ struct ObjectMaker {
         return type(of: object) == plan.type && !instance.manages(object)
     }
 
-    /// Whether a value is an object that becomes managed itself.
+    /// Whether a value is an unmanaged object that is added itself, and not a copy of it.
     private func isToAdd(_ object: ObjectBase, _ target: ClassAccess) -> Bool {
         guard !copies, object._frame == nil, let plan = target.plan else { return false }
         return type(of: object) == plan.type
@@ -210,8 +210,8 @@ struct ObjectMaker {
         }
     }
 
-    /// Writes a plain value to a dynamic class's property of its type, without making an object.
-    /// - Returns: false, without a change, if it is none.
+    /// Writes a plain value to a property of a class that is known by name alone: the short way of ``assign``.
+    /// - Returns: false, without a change, if the value, the property or the class is of another kind.
     static func assignPlain(
         _ write: RunningWrite, to object: ObjectBase, access: ClassAccess, property: BoundProperty, value: Any?
     ) -> Bool {
@@ -260,7 +260,7 @@ struct ObjectMaker {
         write.store(in: object, access: access, column: property.column, value: stored)
     }
 
-    /// Writes the differences into an existing embedded object.
+    /// Writes the differences into the embedded object that the property links to; false if there is none.
     private func updateChild(
         of object: ObjectBase, _ access: ClassAccess, _ property: BoundProperty, with value: Any?
     ) -> Bool {
@@ -330,7 +330,7 @@ struct ObjectMaker {
         return children
     }
 
-    /// The value for null under a map's key, if a custom type has one.
+    /// What null under a map's key stands for, if the values are of a custom type that is stored as an object.
     private func valueOfNone(_ property: BoundProperty, _ field: (any PersistedField.Type)?) -> Any? {
         property.isMap && property.tag.type == .object ? field?.shape.customType?.start(isNew: true) : nil
     }
@@ -381,8 +381,8 @@ struct ObjectMaker {
         return made._creation == 0 ? nil : .link(made._key)
     }
 
-    /// The argument of `create` as names and values; nil if it is neither dictionary, array nor object.
-    /// - Parameter givenNames: of the properties that may be given, asked for where `value` does not name them.
+    /// The argument of `create` as names and values; nil if it is neither dictionary, array nor object, or too long.
+    /// - Parameter givenNames: of the properties that may be given; not evaluated for a dictionary.
     static func pairs(_ value: Any, _ givenNames: @autoclosure () -> [String]) -> [(String, Any)]? {
         if let dictionary = value as? [String: Any] {
             return dictionary.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }

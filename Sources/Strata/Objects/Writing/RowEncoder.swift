@@ -1,24 +1,24 @@
 import StrataStorage
 
 extension ObjectBase {
-    /// Whether a single-word field holds a reference to an object or a collection, not one of the small numbers for
-    /// "none": no object has an address on the first page of memory.
+    /// Whether a single-word field holds a reference to an object or a collection, and not one of the small numbers
+    /// that stand for none: no object has an address in the first page of memory.
     @inline(__always)
     func _holdsReference(_ offset: Int) -> Bool { _field(offset).load(as: UInt.self) >= 4096 }
 }
 
-/// Encodes the cells of a new row from an object.
+/// Makes the cells of a new row from an object's fields.
 ///
-/// Small strings are borrowed from the object; others are copied to scratch memory, whose address is stable until the
-/// row is written. One per Realm; a row is encoded after all objects it leads to were added, so the encoder is never
-/// used for two rows at once.
+/// The bytes of small strings are borrowed from the object; others are copied to scratch memory, whose address is
+/// stable until the row is written. One per Realm: a row is encoded after all objects it leads to were added, so the
+/// encoder is never used for two rows at once.
 public final class _RowEncoder {
     unowned(unsafe) let instance: RealmInstance
     @exclusivity(unchecked) private(set) var cells: UnsafeMutablePointer<Cell>
     @exclusivity(unchecked) private var capacity: Int
     @exclusivity(unchecked) private var scratch = ScratchBytes()
     @exclusivity(unchecked) private var current: Unmanaged<ObjectBase>?
-    /// Unmanaged objects that the object being added leads to.
+    /// Unmanaged objects to which the object being added leads, in the order of its fields.
     @exclusivity(unchecked) private var targets: [ObjectBase] = []
 
     init(_ instance: RealmInstance) {
@@ -29,7 +29,8 @@ public final class _RowEncoder {
 
     deinit { cells.deallocate() }
 
-    /// Fills a cell for each column of `access`'s table from the fields of `object`.
+    /// A cell for each column of the class's table, from the fields of `object`. Valid until the next row is encoded,
+    /// and while the object lives.
     func encode(_ object: ObjectBase, _ access: ClassAccess) -> UnsafeBufferPointer<Cell> {
         reserve(access.columnCount)
         scratch.clear()
@@ -74,7 +75,7 @@ public final class _RowEncoder {
         }
     }
 
-    /// The bytes of a string that starts at `field`.
+    /// The cell of a string. Its bytes are borrowed if they are in the field itself.
     @inline(__always)
     private func text(_ field: UnsafeMutableRawPointer, _ value: String) -> Cell {
         if let count = SmallString.count(at: field) {
@@ -83,7 +84,7 @@ public final class _RowEncoder {
         return scratch.append(value)
     }
 
-    /// Fills a cell for each value.
+    /// A cell for each value. Valid until the next row is encoded.
     func encode(_ values: [_StoredValue]) -> UnsafeBufferPointer<Cell> {
         reserve(values.count)
         scratch.clear()
@@ -104,7 +105,7 @@ public final class _RowEncoder {
 
     func put(_ bytes: [UInt8], _ column: Int) { cells[column] = scratch.append(bytes) }
 
-    /// Notes the target of a link, so that it has a key before its owner's row is encoded.
+    /// Notes the target of a link if it is unmanaged: it is added, and has a key, before its owner's row is encoded.
     func addTarget(_ target: ObjectBase) {
         if target._frame == nil && !target._isBeingAdded { targets.append(target) }
     }
@@ -115,7 +116,7 @@ public final class _RowEncoder {
         return targets
     }
 
-    /// Encodes a link; null for now if the target has no row yet.
+    /// Encodes a link. If the target has no row yet, the cell is null, and the link is set when all rows exist.
     func putLink(_ target: ObjectBase, _ column: Int) {
         cells[column] = .null
         if target._frame == nil {
@@ -129,15 +130,17 @@ public final class _RowEncoder {
         }
     }
 
-    /// Encodes a collection; empty for now if one of its objects has no row yet.
+    /// Encodes a collection. If one of its objects has no row yet, the cell is empty, and the elements are set when all
+    /// rows exist.
     func putCollection<Collection: _ColumnCollection>(_ collection: Collection, _ column: Int) {
         cells[column] = .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
         let shape = Collection._shape
         let objects = collection._column == nil ? collection._unmanagedObjects : []
-        // Elements stored as embedded objects do not exist yet, and are added after their owner, too.
+        // Elements of a custom type that is stored as embedded objects: these are made when the elements are encoded,
+        // so they are added after their owner, too.
         let isMade = shape.type == .object && collection._column == nil && objects.count != collection.elementCount
         if isMade || objects.contains(where: { $0._frame == nil }) {
-            // The collection itself becomes a view of the column before the column is written.
+            // A copy, because the collection is bound to the column before the column is written.
             let copy = collection.copied()
             return postpone(column) { instance in
                 .bytes(copy._encoded(_ElementContext(instance: instance, target: nil), shape))
@@ -153,7 +156,8 @@ public final class _RowEncoder {
         put(bytes, column)
     }
 
-    /// Postpones a column of the row that is being encoded until all rows exist.
+    /// Sets a column of the row that is being encoded later, when all rows exist.
+    /// - Parameter value: makes the value then; nil, with the write failed, if it cannot.
     func postpone(_ column: Int, _ value: @escaping (RealmInstance) -> _StoredValue?) {
         guard let owner = current?.takeUnretainedValue() else { return }
         instance.write?.postpone { [unowned instance] in

@@ -1,43 +1,44 @@
 import StrataStorage
 
-/// A running write: its transaction, and all state that lasts until its end.
+/// A running write of a Realm: its transaction, and all state that lasts until the write's end.
 ///
-/// Made when the write begins and released when it ends, so that no state of one write reaches the next. Concurrency:
-/// used where its Realm lives.
+/// Made when the write begins and released when it ends, so that no state of one write reaches the next.
+///
+/// Concurrency: confined with its Realm.
 final class RunningWrite {
-    /// Owns this object.
+    /// The instance owns this object.
     unowned(unsafe) let instance: RealmInstance
     let transaction: WriteTransaction
-    /// By the Realm's count of its writes, from 1 on.
+    /// Which write of the Realm it is, counted from 1.
     let number: UInt32
     /// The creation version of the rows that it adds.
     let version: UInt64
-    /// While the Realm has this stamp, the write has changed nothing.
+    /// The Realm's stamp at the begin. While the Realm still has it, the write has changed nothing.
     private let stampAtBegin: UInt64
-    /// Why it must not be committed.
+    /// Why the write must not be committed; nil if it may.
     @exclusivity(unchecked) private(set) var failure: Realm.Error?
-    /// Embedded objects without a parent yet.
+    /// Embedded objects that the write has added and that no parent links to yet.
     @exclusivity(unchecked) private(set) var parentless: Set<EmbeddedRow> = []
-    /// Rows whose unique keys are checked before the commit.
+    /// The rows whose unique keys are checked before the commit.
     @exclusivity(unchecked) private var unique = UniqueRows()
     @exclusivity(unchecked) private var numbers = KeyNumbers()
-    /// Whether equal values are not written, for updates that write only differences.
+    /// Whether a value that equals the stored one is not written: while an update with the policy `.modified` runs.
     @exclusivity(unchecked) private(set) var skipsEqual = false
     /// Whether an object is being added, with all objects it leads to.
     @exclusivity(unchecked) private var isAdding = false
     /// The update policy of the object being added, and of the objects it leads to.
     @exclusivity(unchecked) private(set) var policy = Realm.UpdatePolicy.error
     @exclusivity(unchecked) private var lone = LoneAdder()
-    /// Iterations over collections that may change.
+    /// The unfinished iterations over collections, which are told before their collection changes.
     let walks = CollectionWalks()
-    /// Cached results of queries in the write.
+    /// What queries have cached for the duration of the write.
     var memory: (any WriteMemory)?
-    /// Made when code outside the write has to know its outcome.
+    /// The result of ``fate``, once it was asked for.
     private var knownFate: WriteFate?
-    /// Changes that are postponed until all rows of the objects being added exist.
+    /// Changes that wait until all rows of the objects being added exist.
     @exclusivity(unchecked) private var postponed: [() -> Void] = []
 
-    /// - Parameter number: the number of writes that the Realm has begun, this one included.
+    /// - Parameter number: of the writes that the Realm has begun, including this one.
     init(_ instance: RealmInstance, _ transaction: WriteTransaction, number: UInt32) {
         self.instance = instance
         self.transaction = transaction
@@ -53,7 +54,7 @@ final class RunningWrite {
         if failure == nil { failure = error }
     }
 
-    /// Adds to the failure where in a text its value stands.
+    /// Appends to the failure's message where in a text the value is that caused it.
     func locateFailure(_ place: String) {
         failure = failure.map { Realm.Error($0.code, "\($0.message), \(place)", fileURL: $0.fileURL) }
     }
@@ -61,7 +62,7 @@ final class RunningWrite {
     /// Whether the row of an object was created in this write.
     func made(_ object: ObjectBase) -> Bool { object._birthWrite == number && object._creation == version }
 
-    /// The outcome of the write, for code that outlives it.
+    /// Tells references that outlive the write whether it was committed.
     var fate: WriteFate {
         let fate = knownFate ?? WriteFate()
         knownFate = fate
@@ -72,8 +73,8 @@ final class RunningWrite {
 
     func noteCommit() { knownFate?.commit() }
 
-    /// Runs a change that may fail, without failing the write.
-    /// - Returns: its error; nil if it succeeded.
+    /// Runs a change whose failure does not fail the write.
+    /// - Returns: the change's error; nil if it succeeded.
     func failure(of change: () -> Void) -> Realm.Error? {
         let before = failure
         failure = nil
@@ -82,7 +83,7 @@ final class RunningWrite {
         return failure
     }
 
-    /// Completes the write before its commit, and checks its constraints.
+    /// Called before the commit: deletes embedded objects without a parent, and checks unique keys.
     /// - Returns: why the write must not be committed; nil if it may.
     func finish() -> Realm.Error? {
         walks.settleAll()
@@ -93,7 +94,8 @@ final class RunningWrite {
 
     // MARK: Columns
 
-    /// Writes one column of a managed object.
+    /// Writes one column of a managed object. Fails the write if the object is deleted, if the value changes a primary
+    /// key, or if an embedded object in it has another parent.
     func store(in object: ObjectBase, access: ClassAccess, column: Int, value: _StoredValue) {
         if object._stamp != instance.stamp, !isWalked(object, access, column), let error = access.tryRelocate(object) {
             return fail(error)
@@ -141,8 +143,8 @@ final class RunningWrite {
         }
     }
 
-    /// Whether a migration is enumerating this row, so that it need not be located: a look-up would make storage apply
-    /// pending changes row by row.
+    /// Whether a migration is enumerating this row: then it exists, and is not looked up. A look-up would make storage
+    /// apply its pending changes row by row.
     @inline(__always)
     private func isWalked(_ object: ObjectBase, _ access: ClassAccess, _ column: Int) -> Bool {
         guard let walked = instance.migration?.walked else { return false }
@@ -150,7 +152,8 @@ final class RunningWrite {
             && access.primary?.column != column
     }
 
-    /// Writing the present primary key again is allowed.
+    /// Fails the write if `value` differs from the object's primary key; writing the same key again is allowed. In a
+    /// migration the key may change.
     private func checkUnchangedKey(
         of object: ObjectBase, access: ClassAccess, primary: BoundProperty, value: _StoredValue
     ) {
@@ -172,7 +175,8 @@ final class RunningWrite {
         }
     }
 
-    /// A migration may fill a new primary key; its uniqueness is checked at the end.
+    /// Writes a primary key in a migration, which may have added the property. Whether keys are unique is checked at
+    /// the migration's end.
     private func storeKeyInMigration(
         of object: ObjectBase, access: ClassAccess, primary: BoundProperty, value: _StoredValue
     ) {
@@ -186,7 +190,7 @@ final class RunningWrite {
         instance.invalidatePlaces()
     }
 
-    /// Runs `change` so that equal values are not written.
+    /// Runs `change`; if `skips`, values that equal the stored ones are not written meanwhile.
     func skippingEqual(_ skips: Bool, _ change: () -> Void) {
         let outer = skipsEqual
         skipsEqual = skips
@@ -210,10 +214,10 @@ final class RunningWrite {
         self.policy = outer
     }
 
-    /// Postpones a change until all rows exist.
+    /// Postpones a change until all rows of the objects being added exist.
     func postpone(_ change: @escaping () -> Void) { postponed.append(change) }
 
-    /// Writes the links of cycles, once all of their rows exist.
+    /// Makes the postponed changes, such as the links of cycles: all rows exist now.
     private func finishPostponed() {
         while !postponed.isEmpty {
             let changes = postponed
@@ -222,7 +226,7 @@ final class RunningWrite {
         }
     }
 
-    /// Inserts a row whose targets exist.
+    /// Inserts a row. The rows that it links to exist.
     func insert(
         _ access: ClassAccess, _ key: RowKey, _ cells: UnsafeBufferPointer<Cell>
     ) throws(StorageError) {
@@ -232,8 +236,8 @@ final class RunningWrite {
         instance.invalidateMarked()
     }
 
-    /// Assigns an unmanaged object a numbered primary key.
-    /// - Returns: its row key; nil, with the write failed, if the numbers are exhausted.
+    /// Gives an unmanaged object the next number as its primary key.
+    /// - Returns: the key of its row; nil, with the write failed, if the property's type has no higher number.
     func number(_ object: ObjectBase, _ access: ClassAccess, _ field: PlanField) throws(StorageError) -> RowKey? {
         let next = try numbers.next(access, transaction)
         guard field.field.setStored(object._field(field.offset), .integer(next)) else {
@@ -283,18 +287,19 @@ final class RunningWrite {
     // it, or is `parentless` because the next call gives it to its parent. Rows still parentless at the commit are
     // deleted.
 
-    /// Notes a row whose parent is not known yet.
+    /// Notes an embedded row to which its parent does not link yet.
     func noteParentless(_ access: ClassAccess, _ key: Int64) {
         parentless.insert(EmbeddedRow(table: access.table, key: key))
     }
 
-    /// Notes that a row has a parent.
+    /// Notes that a parent links to an embedded row, or is about to.
     func noteParent(_ access: ClassAccess, _ key: Int64) {
         parentless.remove(EmbeddedRow(table: access.table, key: key))
     }
 
-    /// Replaces the children `old` of one property by `new`.
-    /// - Returns: those of `old` that are no longer children; nil, with the write failed, if one of `new` has a parent.
+    /// Makes the embedded rows `new` the children of a property whose children were `old`.
+    /// - Returns: those of `old` that are no longer children, which the caller deletes; nil, with the write failed, if
+    ///   one of `new` has another parent, or comes twice.
     func adopt(_ new: [Int64], over old: [Int64], _ target: ClassAccess) -> [Int64]? {
         if new.isEmpty { return old }
         let known = Set(old)
@@ -315,7 +320,7 @@ final class RunningWrite {
         return old.filter { !kept.contains($0) }
     }
 
-    /// The children in a column.
+    /// The keys of the embedded objects that a property of an object links to.
     func children(_ object: ObjectBase, _ property: BoundProperty) -> [Int64] {
         guard let view = instance.currentView, object._stamp == instance.stamp || object._relocate(),
             let location = object._location
@@ -329,7 +334,7 @@ final class RunningWrite {
         }
     }
 
-    /// Deletes embedded objects that never got a parent.
+    /// Deletes the embedded objects to which no parent links at the end of the write.
     func deleteParentless() {
         if parentless.isEmpty { return }
         let rows = parentless.sorted { ($0.table, $0.key) < ($1.table, $1.key) }
@@ -340,7 +345,7 @@ final class RunningWrite {
         }
     }
 
-    /// Deletes embedded objects without a link to them, and their children.
+    /// Deletes embedded objects to which nothing links any more, and their own children.
     func deleteChildren(_ keys: [Int64], _ target: ClassAccess) {
         #if Zoo
             if PlantedMistake.childKept.isPlanted { return }

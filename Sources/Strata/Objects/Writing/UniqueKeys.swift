@@ -2,11 +2,11 @@ import StrataStorage
 
 /// Properties of a class whose combined values must be unique among its objects.
 struct UniqueKey {
-    /// The program's names.
+    /// The properties' names in the program.
     let names: [String]
     let columns: [Int]
     let tags: [ColumnTag]
-    /// Indices in `columns` of the indexed ones.
+    /// Indices in `columns` of the columns that have an index.
     let indexed: [Int]
     let className: String
     let table: Int
@@ -31,14 +31,14 @@ struct UniqueKey {
     }
 }
 
-/// Checks whether rows share a unique key. A key with a null is shared with no other row.
+/// Checks whether two rows of a class have equal values in a unique key. A key with a null equals no other.
 struct UniqueCheck {
     private let view: ReadView
 
     init(_ view: ReadView) { self.view = view }
 
-    /// - Parameter rows: added or changed ones.
-    /// - Returns: the error for a duplicate; nil if there is none.
+    /// Compares added or changed rows with all rows of their class.
+    /// - Returns: the error for the first duplicate; nil if there is none.
     /// - Complexity: O(rows log n) if an index has few candidates, else a pass over the columns of the class.
     func offence(_ key: UniqueKey, among rows: Set<Int64>) throws(StorageError) -> Realm.Error? {
         var known: [[DistinctValue]: Int64] = [:]
@@ -55,7 +55,8 @@ struct UniqueCheck {
         return try scanned(key, known, rows)
     }
 
-    /// As ``offence(_:among:)``, for all rows of a class.
+    /// Compares all rows of a class with each other.
+    /// - Complexity: a pass over the key's columns.
     func offence(_ key: UniqueKey) throws(StorageError) -> Realm.Error? { try scanned(key, [:], []) }
 
     private func values(_ row: Int64, _ key: UniqueKey) throws(StorageError) -> [_StoredValue]? {
@@ -71,8 +72,8 @@ struct UniqueCheck {
         return normal.contains(.null) ? nil : normal
     }
 
-    /// For each row the index in `columns` of the column with the fewest candidates; nil if reading them costs more
-    /// than a pass over the class.
+    /// For each row the index in `columns` of the column whose index gives the fewest rows to compare. Nil if reading
+    /// these would cost more than a pass over the class.
     /// - Complexity: O(log n) for each row and index.
     func lookups(_ key: UniqueKey, _ rows: some Collection<Int64>) throws(StorageError) -> [Int64: Int]? {
         if key.indexed.isEmpty { return nil }
@@ -111,7 +112,7 @@ struct UniqueCheck {
         return nil
     }
 
-    /// A pass over the columns: compares every row with the known ones, or with each other if there are none.
+    /// Passes over the columns and compares every row with the known ones, or with each other if none are given.
     private func scanned(
         _ key: UniqueKey, _ known: [[DistinctValue]: Int64], _ rows: Set<Int64>
     ) throws(StorageError) -> Realm.Error? {
@@ -150,11 +151,12 @@ struct UniqueCheck {
     }
 }
 
-/// Rows that a running write added or changed, of classes with unique keys.
+/// The rows of classes with unique keys that a running write added or changed.
 struct UniqueRows {
     private var rows: [Int: Set<Int64>] = [:]
 
-    /// Notes a row, if one of its unique keys has to be checked.
+    /// Notes a row, if its class has a unique key that has to be checked.
+    /// - Parameter column: the one that was changed; nil for an added row.
     @inline(__always)
     mutating func note(_ access: ClassAccess, _ key: Int64, column: Int? = nil) {
         if access.uniqueKeys.isEmpty { return }
@@ -190,7 +192,8 @@ extension ClassPlan {
         }
     }
 
-    /// Checks the existing rows of a file.
+    /// Checks the unique keys of all rows of a file, whose classes may have just declared them.
+    /// - Throws: `duplicateKey`; the error of a read that fails.
     static func uniqueOffence(_ plans: [ClassPlan], _ view: ReadView) throws(Realm.Error) {
         for plan in plans where !plan.uniqueKeys.isEmpty {
             guard let table = view.schema.position(named: plan.name) else { continue }

@@ -1,8 +1,11 @@
 import StrataStorage
 
 extension WriteTransaction {
-    /// Changes an inner collection of a property of any type by writing the value anew.
-    /// - Parameter path: places in collections, from the value itself.
+    /// Changes a list or a map inside a single value of any type: decodes the value, changes it and writes it anew.
+    /// - Parameters:
+    ///   - path: the places of the elements that contain the collection, from the value inwards.
+    ///   - change: changes the decoded collection.
+    /// - Throws: `misuse(.noSuchRow)`; `corrupt` if the value has no collection at `path`.
     /// - Complexity: O(bytes of the value).
     func rewrite(
         table: Int, key: RowKey, column: Int, at path: [Int], with change: (inout StoredCollection) -> Void

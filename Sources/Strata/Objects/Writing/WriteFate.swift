@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Whether a write was committed, for references to objects that it added: see ``DetachedObject``.
+/// Whether a write was committed. References to objects that it added, which may be resolved on another thread later,
+/// retain it: see ``DetachedObject``.
 final class WriteFate: Sendable {
     private let committed = Atomic<Bool>(false)
 
