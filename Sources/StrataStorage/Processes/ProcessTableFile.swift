@@ -40,17 +40,17 @@ final class ProcessTableFile: Sendable {
         threads = options.scheduling.makeMonitor("process table")
     }
 
-    /// Runs `body` under the table's lock: no other thread of any process changes the table. `body` must not wait or do
-    /// I/O.
+    /// Runs `body` under the table's lock, which excludes all other threads of all processes. `body` must not wait or
+    /// do I/O.
     /// - Parameter patience: microseconds to wait for the lock.
-    /// - Throws: `lockFile` if the file is no table any more, or the lock's holder is stopped.
+    /// - Throws: `lockFile` if the file is no table any more, or another process holds the lock for longer than that.
     func withLock<Value>(patience: Int = patience, _ body: () throws(StorageError) -> Value) throws(StorageError)
         -> Value
     {
         threads.lock()
         defer { threads.unlock() }
         try lock(patience)
-        // A lock that cannot be released is released with the descriptor.
+        // An error is dropped: the kernel releases the lock when the descriptor is closed.
         defer { do throws(FileError) { try data.unlock(byte: LockByte.change) } catch {} }
         guard memory[Layout.magic] == Layout.magicNumber, memory.isIntact else { throw .lockFile(path: path) }
         return try body()
@@ -79,7 +79,7 @@ final class ProcessTableFile: Sendable {
 
     /// Removes the file, unless another file stands at its path.
     func remove() {
-        // Errors are dropped: an opener ignores a lock file that no living process is attached to.
+        // Errors are dropped: a process that opens the store alone replaces a lock file that was left behind.
         do throws(FileError) {
             if try fileSystem.status(path)?.inode == file.status().inode { try fileSystem.remove(path) }
         } catch {}
