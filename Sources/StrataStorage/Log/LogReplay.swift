@@ -177,14 +177,10 @@ package struct LogReplay {
         return nil
     }
 
-    /// What the batches outside the chain say about its end.
+    /// What the batches outside the chain say about its end: no durable record is missing; one is missing, or the file
+    /// was changed; the log does not reach the LSN in the header slot.
     private enum Rest {
-        /// No durable record is missing.
-        case consistent
-        /// A durable record is missing, or the file was changed.
-        case contradictory
-        /// The log does not reach the LSN in the header slot.
-        case outdated
+        case consistent, contradictory, outdated
     }
 
     /// Examines the batches of this epoch outside the chain, for what they say about its end.
