@@ -40,7 +40,7 @@ struct RowCopy {
             for column in columns.indices {
                 let values = rows.columns[column + RowSet.firstUserColumn]
                 if columns[column].collection != nil, values.isTree(row) {
-                    // Filled below.
+                    // An empty collection, which is filled below.
                     cells[column] = .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
                     trees.append(column)
                 } else {
