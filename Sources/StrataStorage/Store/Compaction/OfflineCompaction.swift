@@ -88,10 +88,10 @@ struct OfflineCompaction {
 
     /// Notes everything in the store that cannot be read.
     ///
-    /// - Parameter met: an error of reading the store itself. If the survey finds no damage, a page with wrong bytes is
-    ///   noted, since it may hold no rows; a page that could not be read at first, and can be in the survey, is no
-    ///   damage. Nil for an error of the rewrite, which reads the copy as well: the store is damaged only if the survey
-    ///   says so.
+    /// - Parameter met: an error of reading the store itself. If it is `corrupt`, and the survey finds no damage, it is
+    ///   noted itself, since the page may hold no rows; any other read that failed once and succeeds in the survey is
+    ///   no damage. Nil for an error of the rewrite, which reads the copy as well: the store is damaged only if the
+    ///   survey says so.
     private func noteDamage(of store: Store, after met: StorageError?) {
         var places: [DamagedPlace]
         do throws(StorageError) {
