@@ -88,7 +88,7 @@ struct CollectionCheck {
         if let long = value.long, long.isTree {
             // 19: only elements of any type hold trees, to a limited depth.
             guard let holds, holds.takesNested else {
-                throw stop(broken("has a tree in an element", row), long.reference)
+                throw stop(broken("has a tree in an element that must be a value", row), long.reference)
             }
             let isKeyed = try NestedCollection.isKeyed(long.reference, reader)
             let inner = try shape.nested(isKeyed: isKeyed, in: long.reference)

@@ -35,7 +35,9 @@ struct GroupCheck {
         try group.decode(
             into: rows, layout,
             wanted: [RowSet.keyColumn, RowSet.createdColumn] + wanted.map { $0 + RowSet.firstUserColumn }, view.reader)
-        if rows.count != group.liveRows || rows.count == 0 { throw broken("a group of \(rows.count) rows") }
+        if rows.count != group.liveRows || rows.count == 0 {
+            throw broken("a row group has \(rows.count) rows and counts \(group.liveRows)")
+        }
         try checkKeys()
         try checkLookups(group)
         for column in wanted {
@@ -95,7 +97,7 @@ struct GroupCheck {
             let patch = group.patch(index)
             if !seen.insert(patch.column).inserted { throw broken("a group has patches of a column twice") }
             for place in 0..<patch.count where !group.mayBePatched(patch.slot(place)) {
-                throw broken("slot \(patch.slot(place)) is patched, and the filter does not say so")
+                throw broken("slot \(patch.slot(place)) has a patch, and is not set in the patch filter")
             }
         }
     }
@@ -147,7 +149,7 @@ struct GroupCheck {
             throw broken("row \(key) cannot be found by its key")
         }
         if try group.rank(of: key, view.reader) != row || group.select(row, view.reader) != slot {
-            throw broken("row \(key) is not the \(row)-th of its group")
+            throw broken("row \(key) is not found at place \(row) of its row group")
         }
     }
 

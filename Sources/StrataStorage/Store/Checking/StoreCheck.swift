@@ -72,7 +72,9 @@ struct StoreCheck {
         let (free, unreached, hanging, map, pageCount) = try store.allocator.snapshotForCheck()
         var uses = [Use](repeating: .unclaimed, count: pageCount)
         func claim(_ page: Int, _ use: Use) throws {
-            guard page < pageCount else { throw InvariantViolation("\(use) page \(page) of \(pageCount)") }
+            guard page < pageCount else {
+                throw InvariantViolation("\(use) page \(page) is behind the contents of \(pageCount) pages")
+            }
             if uses[page] != .unclaimed { throw InvariantViolation("page \(page) is \(use) and \(uses[page])") }
             uses[page] = use
         }
@@ -121,7 +123,7 @@ struct StoreWalker {
         let definition = view.state.schema.tables[table]
         return try view.state.tables[table].entries.map { root in
             guard let column = definition.position(of: root.column) else {
-                throw InvariantViolation("\(definition.name) has a tree of an unknown column")
+                throw InvariantViolation("\(definition.name) has an entry tree of a column that its schema lacks")
             }
             return EntryComparison(root, table: definition, position: column, keys: keys)
         }
