@@ -259,9 +259,9 @@ final class Checkpoints: Sendable {
 
     /// Creates the log and writes a slot that requires it, unless there is a log already.
     ///
-    /// The first two commits of a session are checkpoints, and so are all commits while the disk has no space for a
-    /// log.
-    /// - Parameter count: commits of this session.
+    /// The first two commits after an open, or after this process took over writing, are checkpoints, and so are all
+    /// commits while the disk has no space for a log.
+    /// - Parameter count: ``WriterState/commits``.
     func makeLog(afterCommits count: Int) throws(StorageError) {
         guard log.isDue(afterCommits: count) else { return }
         // A running checkpoint must end first: the new slot overwrites the one that it relies on, and names pages that
