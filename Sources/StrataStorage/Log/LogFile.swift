@@ -175,8 +175,8 @@ extension LogFile {
         return LogFile(file, header: header, names: nil, sealing: LogSealing(cipher, storeID, fileSystem))
     }
 
-    /// Header of the log at a path; nil if there is none. It tells which store and checkpoint the log belongs to, where
-    /// no readable header slot requires it.
+    /// Header of the log at a path; nil if there is none. It tells which store and checkpoint the log belongs to, if no
+    /// readable header slot requires it.
     ///
     /// - Throws: `logMismatch` for a file that is no log; `logCorrupt` if its header is damaged or the file too short;
     ///   `unsupportedFormat`, also for an older format; `file`.
@@ -298,7 +298,7 @@ extension LogFile {
         return UnsafeMutableRawBufferPointer(rebasing: buffer[..<size])
     }
 
-    /// Copies the payload behind a header and appends both by one write. Otherwise as
+    /// Copies the payload to a buffer, after the header, and appends both by one write. Otherwise as
     /// ``append(batch:firstLSN:lastLSN:durableTo:)``.
     package func append(
         payload: UnsafeRawBufferPointer, firstLSN: UInt64, lastLSN: UInt64, durableTo: UInt64

@@ -127,7 +127,7 @@ struct LogNames: Sendable {
 
     /// Renames the file that has a log's name, durably. It belongs to an earlier store of this path, or a user put it
     /// there; it may hold the last copy of some commits, so it is not removed.
-    /// - Parameter suffix: of the new name, behind `NAME.log.`; followed by a number if that name is taken.
+    /// - Parameter suffix: of the new name, after `NAME.log.`; followed by a number if that name is taken.
     static func setAside(_ path: String, as suffix: String, _ fileSystem: any FileSystem) throws(FileError) {
         let name = "\(path).\(suffix)"
         var number = 1

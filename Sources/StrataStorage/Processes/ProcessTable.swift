@@ -81,7 +81,8 @@ final class ProcessTable: Sendable {
             table.slots.startAlone()
             return table
         } catch {
-            // A half-made table is of no use. The first error is the one to report.
+            // An unfinished table is of no use. An error of the removal is dropped: the first error is the one to
+            // report.
             do throws(FileError) { try options.fileSystem.remove(lockPath) } catch {}
             throw StorageError(error)
         }

@@ -1,7 +1,7 @@
 import CXXHash
 internal import StrataFiles
 
-/// The lock file in one process: shared words, the tail behind them, and the lock that guards changes.
+/// The lock file in one process: shared words, the tail after them, and the lock that guards changes.
 ///
 /// That lock is a byte of the data file, not of the lock file: it is released with a process that dies, and no process
 /// can overwrite it. Concurrency: every member may be called from any thread.
@@ -77,7 +77,7 @@ final class ProcessTableFile: Sendable {
         return words.withUnsafeBytes(Self.checksum)
     }
 
-    /// Removes the file, unless another file stands at its path.
+    /// Removes the file, unless its path leads to another file by now.
     func remove() {
         // Errors are dropped: a process that opens the store alone replaces a lock file that was left behind.
         do throws(FileError) {
@@ -99,7 +99,7 @@ final class ProcessTableFile: Sendable {
         do throws(FileError) { try file.write(bytes, at: Int64(Layout.bytes)) } catch { throw StorageError(error) }
     }
 
-    /// Reads bytes from behind the table; nil if the file is too short, the checksum differs, or `count` exceeds
+    /// Reads the tail's first bytes; nil if the file is too short, the checksum differs, or `count` exceeds
     /// `limit` (`count` comes from the file, so it is not trusted).
     func readTail(_ count: Int, checksum: UInt64, atMost limit: Int) throws(StorageError) -> [UInt8]? {
         if count > limit { return nil }

@@ -50,7 +50,7 @@ extension ProcessTable {
         static let blockBytes = Word64(160)
         static let blockChecksum = Word64(168)
         static let publication = Word64(192)
-        /// Counts recoveries by a new owner: after the death of an owner, or where the previous one left no block.
+        /// Counts recoveries by a new owner: after the death of an owner, or if the previous one left no block.
         static let deaths = Word64(768)
         static let lastGrant = Word64(840)
         /// ``Durability`` of the owner, plus 1.
@@ -60,13 +60,13 @@ extension ProcessTable {
         /// Base version of the last grant.
         static let base = Version(base: 896)
 
-        /// Records of publications: number `n` stands in record `n` modulo this.
+        /// Number of records of publications: publication `n` is in record `n` modulo this.
         static let versions: UInt64 = 8
         /// The results of this many recoveries are kept.
         static let deathsKept: UInt64 = 8
         static let slots = 32
         static let pinsPerSlot = (slotBytes - Slot.pinsOffset) / 8
-        /// Size of the table. Behind it stands a hand-over block or a guest's record.
+        /// Size of the table in bytes. After it the file has a tail: a hand-over block or a guest's record.
         static let bytes = slotsOffset + slots * slotBytes
 
         private static let slotsOffset = 4096

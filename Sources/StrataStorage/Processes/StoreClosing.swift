@@ -17,8 +17,8 @@ extension Store {
     /// Waits for the open transaction, if there is one. A second call waits for the first one and does no more. In a
     /// process that was forked off since, the call has no effect.
     /// - Throws: what kept the checkpoint from being written. The log then stays and is replayed at the next open.
-    ///   Without a log (``Durability/none``) the newest commits are in memory alone: where they are not lost yet, as on
-    ///   a full disk, the store stays open, can be used, and can be closed again.
+    ///   Without a log (``Durability/none``) the newest commits are in memory alone: if they are not lost yet, as on a
+    ///   full disk, the store stays open, can be used, and can be closed again.
     package func close() throws(StorageError) { try close { () throws(FileError) in } }
 
     /// Whether the store is open. It is still open after a ``close()`` that threw and can be repeated.

@@ -333,7 +333,7 @@ struct WritingOwnership: Sendable {
 
     // MARK: Recoveries
 
-    /// Counts recoveries by a new owner: after the death of an owner, or where the previous one left no block.
+    /// Counts recoveries by a new owner: after the death of an owner, or if the previous one left no block.
     var deaths: UInt64 { memory[Layout.deaths] }
 
     /// Records the version that a recovery brought back. The new owner calls it before it publishes a later version.

@@ -6,7 +6,7 @@ internal import StrataFiles
 // 8. A half of the log is written over only after a later header is durable.
 //
 // Lock order: write gate, the monitor of `commits`, the allocator's lock. Only the write gate is held across a sync;
-// docs/storage.md says where.
+// docs/storage.md says when.
 
 /// An open store.
 ///
@@ -133,7 +133,7 @@ package final class Store: Sendable {
     }
 
     /// Whether readers may pin a newer version than a snapshot's.
-    /// - Complexity: O(1), without locks where the snapshot is of the newest version.
+    /// - Complexity: O(1); without a lock if the store has a process table and the snapshot is of the newest version.
     package func hasNewer(than snapshot: Snapshot) -> Bool {
         commits.isNewest(snapshot.publication) ? false : newestVersion > snapshot.version
     }

@@ -174,8 +174,8 @@ package enum KeyStretch {
 
 extension ReadView {
     /// Calls `body` with the keys of the rows that pass, ascending, without an array of all.
-    /// - Throws: `misuse` if the filter does not fit the table; then, and if a page cannot be read, the keys that were
-    ///   handed out mean nothing.
+    /// - Throws: `misuse` if the filter does not fit the table; `corrupt` if a page cannot be read: the keys that
+    ///   `body` got mean nothing then.
     package func forEachStretch(
         _ table: Int, where filter: RowFilter, _ body: (KeyStretch) -> Void
     ) throws(StorageError) {

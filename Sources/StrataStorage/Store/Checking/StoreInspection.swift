@@ -14,7 +14,7 @@ package struct StoreInspection: Sendable {
     /// Nil if there is no log.
     package var logBytes: Int?
     package var fileBytes: Int
-    /// Pages of the checkpoint's contents that are free, and the file behind the contents.
+    /// Bytes of the checkpoint's free pages, and of the file after its contents.
     package var freeBytes: Int
     /// Runs of free pages within the contents, and the longest of them in bytes.
     package var freeRuns: Int

@@ -349,8 +349,8 @@ final class Checkpoints: Sendable {
         for _ in 0..<3 where allocator.tail(unreached: false) >= slack { try complete(prepare(version)) }
     }
 
-    /// Truncates the file behind the last durable checkpoint and all versions, if much is unused there. No checkpoint
-    /// is running.
+    /// Truncates the file after the last page of the last durable checkpoint and of all versions, if much is unused
+    /// there. No checkpoint is running.
     /// - Parameters:
     ///   - slack: unused pages to leave; nil for what a checkpoint leaves to the next commits.
     ///   - most: pages to cut at most: truncation takes half a millisecond per MiB, and blocks readers, too.

@@ -4,7 +4,7 @@ struct CollectionCopy {
     private let transaction: WriteTransaction
     private let met: MetNodes
 
-    /// - Parameter met: of the whole copy.
+    /// - Parameter met: the nodes of the source that the whole copy has visited.
     init(_ source: ReadView, _ transaction: WriteTransaction, _ met: MetNodes) {
         self.source = source
         self.transaction = transaction

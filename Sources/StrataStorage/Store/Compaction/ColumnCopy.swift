@@ -25,7 +25,7 @@ final class ColumnCopy {
     private var lastKey: Int64?
     private var limits: StoreLimits { transaction.nodes.limits }
 
-    /// - Parameter met: of the whole copy.
+    /// - Parameter met: the nodes of the source that the whole copy has visited.
     init(of table: Int, _ source: ReadView, _ transaction: WriteTransaction, _ met: MetNodes) {
         self.table = table
         self.source = source

@@ -19,7 +19,7 @@ struct OnlineCompaction {
         case waitUntilDurable(UInt64)
         /// Begin a checkpoint of the newest version.
         case checkpoint
-        /// Move nodes that end behind page `limit`, from a cursor on; then call ``hasMoved(to:)``.
+        /// Move nodes that end after page `limit`, from a cursor on; then call ``hasMoved(to:)``.
         case move(from: CompactionCursor, limit: Int)
         /// Truncate the file by at most this many pages; then call ``hasCut(to:)``.
         case cut(atMost: Int)
@@ -62,7 +62,7 @@ struct OnlineCompaction {
     private struct Pass {
         var phase = Phase.releasing
         var cursor = CompactionCursor()
-        /// Page at or below which moved nodes, and those of all commits until the file is truncated, are to end.
+        /// Page at or below which moved nodes are to end, and new nodes of all commits until the file is truncated.
         var limit: Int?
         /// A change of the schema ends the pass, since the cursor counts tables.
         var definitions: SchemaDefinitions?

@@ -8,7 +8,7 @@ struct RowCopy {
     private let met: MetNodes
     private let collections: CollectionCopy
 
-    /// - Parameter met: of the whole copy.
+    /// - Parameter met: the nodes of the source that the whole copy has visited.
     init(_ source: ReadView, _ transaction: WriteTransaction, _ met: MetNodes) {
         self.source = source
         self.transaction = transaction
