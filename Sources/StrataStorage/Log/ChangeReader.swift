@@ -1,12 +1,12 @@
 /// Decodes the operations of one record. Every length and code is checked before it is used.
 ///
-/// Bytes of cells are borrowed from the record. ``cells`` and ``columns`` belong to the last insert that was read.
+/// Cells borrow their bytes from the record. ``cells`` and ``columns`` are those of the last insert that was read.
 package struct ChangeReader: ~Copyable {
     package let lsn: UInt64
     package let flags: UInt32
-    /// Columns of the rows that are being read.
+    /// Columns of the inserted rows that follow, until the record names others.
     package private(set) var columns: [ColumnID] = []
-    /// Increases whenever ``columns`` or their table change, for callers that cache what they derive from them.
+    /// Increases whenever the record names a table and its columns, for callers that cache what they derive from them.
     package private(set) var columnsGeneration = 0
 
     private let bytes: UnsafeRawBufferPointer
@@ -14,9 +14,9 @@ package struct ChangeReader: ~Copyable {
     private var row: UnsafeMutableBufferPointer<Cell>
     private var rowTable: TableID?
     private var rowKey: Int64 = 0
-    /// Cells per element of the current collection; 0 if there is none.
+    /// Cells per element of the collection that operations on elements apply to; 0 if there is none.
     private var elementCells = 0
-    /// Cells of the last operation on elements that were not read yet.
+    /// Cells of the last operation on elements that the caller has not read yet.
     private var cellsLeft = 0
 
     /// - Parameter record: one record, as ``RecordSequence`` returns it.

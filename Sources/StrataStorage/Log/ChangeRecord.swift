@@ -16,12 +16,12 @@
 ///     setElements = 11, place, count u32, values
 ///     moveElements = 12, place, count, place afterwards
 ///
-/// The cells of an element are as 8 says: 1, or in a map 2, key and value; 11 has values alone. Depth is 0 for a row's
-/// own collection; otherwise the places, from the outside in, lead to an inner collection at that moment.
-/// 8 applies to the operations on elements that follow, until an operation of another kind. Counts of 9 to 11 have four
-/// bytes. Bit 31 marks an operation that was done element by element, each at the next place, or in 10 at the same one.
-/// The recorder extends such an operation in place, and replay repeats it element by element, since a tree that takes a
-/// run at once may get other leaves.
+/// Operation 8 says how many cells an element has: 1, or 2 in a map, key and value. Operation 11 has values alone.
+/// Depth is 0 for a row's own collection; otherwise the places, from the outside in, lead to an inner collection, in
+/// the state before the next operation. Operation 8 applies to the operations on elements that follow, until one of
+/// another kind. Counts of 9 to 11 have four bytes. Their bit 31 marks an operation that the transaction did element by
+/// element, each at the next place, or in 10 at the same place. The recorder extends such an operation by raising its
+/// count. Replay repeats it element by element, too: a tree that takes a run at once may get other leaves.
 ///
 /// Ids and counts are LEB128 (7 bits a byte, low ones first). Keys are zigzag (sign in bit 0) LEB128. A cell starts
 /// with a tag: 0 null; 2 double, 8 bytes; 3 bytes, count as LEB128, bytes; 16 + n integer, the low n (0 to 8) bytes
@@ -79,7 +79,7 @@ package enum Change {
     /// Encoded by ``SchemaCoding``.
     case schema(UnsafeRawBufferPointer)
     case nextKey(TableID, RowKey)
-    /// The collection of the operations on elements that follow, and the cells per element.
+    /// The collection that the following operations on elements apply to, and its cells per element.
     case collection(TableID, RowKey, ColumnID, cells: Int, path: [Int])
     /// ``ChangeReader/element()`` returns the cells.
     case insertElements(at: Int, count: Int, isEach: Bool)

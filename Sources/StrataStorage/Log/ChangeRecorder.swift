@@ -1,10 +1,10 @@
 /// Records the changes of a transaction, in the form in which the log takes them.
 ///
-/// The buffer leaves space for a batch's header, so that a batch of one record goes to the log without a copy. Above
-/// `limit` bytes the contents are dropped: such a transaction commits by a checkpoint.
+/// The buffer leaves space for a log batch's header before the record, for ``finishBatch(lsn:flags:)``. A record that
+/// exceeds `limit` bytes is given up: its transaction commits by a checkpoint of its own.
 /// Concurrency: used by the holder of the write gate alone; it may change threads with the transaction.
 /// - Complexity: amortised O(bytes written); no allocation per operation.
-package struct ChangeRecorder: ~Copyable, @unchecked Sendable {  // the pointer is owned; guarded by the write lock
+package struct ChangeRecorder: ~Copyable, @unchecked Sendable {  // the pointer is owned; guarded by the write gate
     /// Longest LEB128 number.
     private static let numberBytes = 10
     /// Longest cell without the contents of bytes: tag and number.
@@ -13,15 +13,15 @@ package struct ChangeRecorder: ~Copyable, @unchecked Sendable {  // the pointer 
     private var base: UnsafeMutableRawPointer
     private var capacity: Int
     private var used: Int
-    /// Largest record, header included.
+    /// Largest record in bytes, header included.
     package private(set) var limit: Int
-    /// The record exceeded the limit; its contents are dropped.
+    /// The record exceeded the limit, and was given up: it has no contents, and takes no more operations.
     package private(set) var isTooLarge = false
     private var rowTable: TableID?
     private var rowKey: Int64 = 0
     /// The collection that operations on elements apply to.
     private var collection: Collection?
-    /// The last operation, if it is one on elements that can be extended.
+    /// The last operation, if it changed a single element: the same operation on the next element extends it.
     private var run: ElementRun?
 
     private struct Collection: Equatable {
@@ -35,7 +35,7 @@ package struct ChangeRecorder: ~Copyable, @unchecked Sendable {  // the pointer 
         var operation: ChangeRecord.Operation
         /// Offset of its count of elements.
         var countOffset: Int
-        /// The place at which it can be extended.
+        /// The place of an element that extends it.
         var next: Int
     }
 
@@ -77,7 +77,8 @@ package struct ChangeRecorder: ~Copyable, @unchecked Sendable {  // the pointer 
         UnsafeRawBufferPointer(rebasing: finishBatch(lsn: lsn, flags: flags)[LogFormat.batchHeaderSize...])
     }
 
-    /// As ``finish(lsn:flags:)``, with 64 bytes of space in front of the record, for ``LogFile``.
+    /// As ``finish(lsn:flags:)``, with 64 bytes of space in front of the record for a log batch's header. ``LogFile``
+    /// can write that batch without a copy; commits have their records copied, since they wait for a leader.
     package mutating func finishBatch(lsn: UInt64, flags: UInt32 = 0) -> UnsafeMutableRawBufferPointer {
         precondition(!isTooLarge, "a record that is too large has no contents")
         let record = base + LogFormat.batchHeaderSize
@@ -153,7 +154,8 @@ extension ChangeRecorder {
         rowKey = 0
     }
 
-    /// Writes the code and the table, and reserves space for three more numbers.
+    /// Writes the code and the table, and reserves space for five more numbers.
+    /// - Returns: false if the record is too large.
     @inline(__always)
     private mutating func start(_ operation: ChangeRecord.Operation, _ table: TableID) -> Bool {
         if isTooLarge { return false }
@@ -175,10 +177,10 @@ extension ChangeRecorder {
         run = nil
     }
 
-    /// Sets the collection of the operations on elements that follow.
+    /// Sets the collection that the following operations on elements apply to.
     /// - Parameters:
     ///   - cells: per element: 1, or 2 in a map.
-    ///   - path: places of the elements that an inner collection stands in, from the row's own collection.
+    ///   - path: places of the elements that contain an inner collection, the outermost first; empty for the row's own.
     package mutating func collection(
         _ table: TableID, _ key: RowKey, _ column: ColumnID, cells: Int, path: [Int] = []
     ) {
@@ -230,13 +232,15 @@ extension ChangeRecorder {
         }
     }
 
-    /// Adds a cell of the last operation.
+    /// Adds a cell of the last operation on elements.
     @inline(__always)
     package mutating func element(_ cell: Cell) {
         write(cell)
         checkLimit()
     }
 
+    /// Writes an operation on elements, or extends the last one.
+    /// - Parameter next: the place of an element that extends this operation.
     private mutating func elements(_ operation: ChangeRecord.Operation, _ place: Int, _ count: Int, next: Int) {
         if isTooLarge { return }
         if let run, count == 1, run.operation == operation, run.next == place {
@@ -261,7 +265,8 @@ extension ChangeRecorder {
 // MARK: Bytes
 
 extension ChangeRecorder {
-    /// Reserves space; false if the record became too large.
+    /// Reserves space in the buffer.
+    /// - Returns: false if the record has become too large.
     @inline(__always)
     private mutating func reserve(_ count: Int) -> Bool {
         if capacity - used >= count { return true }
@@ -304,7 +309,7 @@ extension ChangeRecorder {
         used += 1
     }
 
-    /// Writes LEB128; the space was reserved.
+    /// Writes a number as LEB128. The caller has reserved the space.
     @inline(__always)
     private mutating func number(_ value: UInt64) {
         var rest = value
@@ -318,7 +323,7 @@ extension ChangeRecorder {
         used = target + 1 - base
     }
 
-    /// Reserves its own space; has no effect if the record became too large.
+    /// Reserves space for a cell and writes it; has no effect if the record is too large.
     @inline(__always)
     private mutating func write(_ cell: Cell) {
         guard !isTooLarge, reserve(Self.cellBytes) else { return }
@@ -344,7 +349,7 @@ extension ChangeRecorder {
         }
     }
 
-    /// Writes count and bytes. Bytes beyond the limit are not copied.
+    /// Writes count and bytes. Bytes that would exceed the limit are not copied; the record is given up instead.
     private mutating func write(_ bytes: UnsafeRawBufferPointer) {
         if byteCount + bytes.count > limit { return giveUp() }
         guard reserve(Self.numberBytes + bytes.count) else { return }

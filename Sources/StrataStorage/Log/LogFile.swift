@@ -4,8 +4,9 @@ internal import Synchronization
 // Invariants
 // 1. The file is filled with zeros, by writes, and synced with its directory entry before a header slot requires it.
 //    From then on a sync has no sizes or extents to write.
-// 2. Batches are appended to one half. The other half is overwritten only after the caller has said that a durable
-//    header slot no longer needs it (``releaseInactiveHalf()``), and while the half that is left holds a durable batch.
+// 2. Batches are appended to the active half. The other half is overwritten only after the caller has said that the
+//    durable header slot no longer needs it (``releaseInactiveHalf()``), and while the half that was active until then
+//    holds a durable batch.
 // 3. Only a log that this object created is appended to. An opened one is only replayed.
 // 4. After a failed write or sync the object neither writes nor syncs.
 // 5. The size of a half and the offset of every batch are multiples of 64 bytes.
@@ -13,10 +14,11 @@ internal import Synchronization
 
 /// The preallocated write-ahead log: a file of two halves, in which commits first become durable.
 ///
-/// Concurrency: `append`, `switchHalf` and `releaseInactiveHalf` change the position, and need the guard of the batch's
-/// leader. `sync` may run at the same time on another thread.
-package final class LogFile: @unchecked Sendable {  // mutable state: guarded by the leader of the batch, see above
-    /// The current file. The lock is held while a batch is appended, and while another file replaces it.
+/// Concurrency: one thread at a time appends, a leader of commits (``CommitQueue/beginWriting()``). `goOn`,
+/// `switchHalf` and `releaseInactiveHalf` change the position, too: the holder of the write gate calls them when no
+/// record waits to be appended. `sync` may run at the same time on another thread.
+package final class LogFile: @unchecked Sendable {  // mutable state: used by one thread at a time, see above
+    /// The file that batches go to. The lock is held while a batch is written, and while a copy replaces the file.
     private let place: Mutex<Place>
     package let path: String
     package let header: LogHeader
@@ -28,7 +30,7 @@ package final class LogFile: @unchecked Sendable {  // mutable state: guarded by
     private var nextOffset: Int
     private var previous: UInt64 = 0
     private var lastLSN: UInt64?
-    /// Last LSN of the first batch in the active half; nil while the half is empty.
+    /// Last LSN of the first batch in the active half; nil if none was appended to the half since it became active.
     private var firstOfHalf: UInt64?
     /// The last LSN that was written, and the last one that a sync covered.
     private let written = Atomic<UInt64>(0)
@@ -62,7 +64,7 @@ package final class LogFile: @unchecked Sendable {  // mutable state: guarded by
     /// Size of the file.
     package var byteCount: Int { LogFormat.fileBytes(halfBytes: header.halfBytes) }
 
-    /// Payload of the largest batch that fits a half.
+    /// Bytes of the largest payload whose batch fits a half.
     package var maxPayloadBytes: Int { Self.maxPayloadBytes(header.halfBytes, sealing?.cipher) }
 
     private static func syncName(_ path: String, _ fileSystem: any FileSystem) throws(FileError) {
@@ -88,8 +90,8 @@ package final class LogFile: @unchecked Sendable {  // mutable state: guarded by
 
     /// Removes a log that no slot requires, durably.
     ///
-    /// If another user's process made it in a directory with the sticky bit, it stays: no slot requires it, and the
-    /// next log overwrites it.
+    /// A log that another user's process made in a directory with the sticky bit stays, since this process may not
+    /// remove it. No slot requires it, and the next log takes over the file.
     package static func remove(fileSystem: any FileSystem, path: String) throws(StorageError) {
         do throws(FileError) {
             if try fileSystem.status(path) == nil { return }
@@ -107,11 +109,11 @@ package final class LogFile: @unchecked Sendable {  // mutable state: guarded by
 // MARK: Creation and opening
 
 extension LogFile {
-    /// Creates a log full of zeros, and syncs it and its directory. An existing file is removed: no durable header slot
-    /// may require it any more.
+    /// Creates a log full of zeros, and syncs it and its directory. An existing file is removed; the caller guarantees
+    /// that no durable header slot requires it.
     ///
     /// - Throws: `noSpace`, `file`. The new file is removed then.
-    /// - Complexity: writes the whole file in pieces of 16 KiB, the size that keeps later small writes cheap.
+    /// - Complexity: writes the whole file, in pieces of 16 KiB: larger ones make every later small write slower.
     package static func create(
         fileSystem: any FileSystem, path: String, beside data: String, storeID: RandomID, salt: RandomID,
         halfBytes: Int, baseVersion: TransactionID, cipher: (any Cipher)? = nil
@@ -154,8 +156,9 @@ extension LogFile {
 
     /// Opens a log for replay.
     ///
-    /// - Throws: `logMissing`; `logMismatch` for another store's log, another epoch's, one of an older format, or no
-    ///   log; `logCorrupt` if its header is damaged or the file too short; `unsupportedFormat`, `file`.
+    /// - Throws: `logMissing`; `logMismatch` for the log of another store, of another epoch or of an older format, and
+    ///   for a file that is no log; `logCorrupt` if its header is damaged or the file too short; `unsupportedFormat`,
+    ///   `file`.
     package static func open(
         fileSystem: any FileSystem, path: String, storeID: RandomID, salt: RandomID, readOnly: Bool = false,
         cipher: (any Cipher)? = nil
@@ -165,17 +168,18 @@ extension LogFile {
         }
         let header: LogHeader
         do throws(StorageError) { header = try readHeader(file) } catch {
-            // The slot that requires it has this format, so an older log is not its own.
+            // The header slot that requires the log has the present format, so a log of an older format is another one.
             throw error.isOlderFormat ? .logMismatch(path: path) : error
         }
         guard header.storeID == storeID && header.salt == salt else { throw .logMismatch(path: path) }
         return LogFile(file, header: header, names: nil, sealing: LogSealing(cipher, storeID, fileSystem))
     }
 
-    /// Header of the log at a path; nil if there is none. Tells which store it belongs to, for a slot whose twin is
-    /// lost.
+    /// Header of the log at a path; nil if there is none. It tells which store and checkpoint the log belongs to, if no
+    /// readable header slot requires it.
     ///
-    /// - Throws: as ``open(fileSystem:path:storeID:salt:readOnly:)``; `logMismatch` only for a file that is no log.
+    /// - Throws: `logMismatch` for a file that is no log; `logCorrupt` if its header is damaged or the file too short;
+    ///   `unsupportedFormat`, also for an older format; `file`.
     package static func header(fileSystem: any FileSystem, path: String) throws(StorageError) -> LogHeader? {
         guard let file = try openIfThere(fileSystem, path, .read) else { return nil }
         defer { file.close() }
@@ -285,7 +289,7 @@ extension LogFile {
         nextOffset += LogFormat.stride(payloadBytes: plan.payloadBytes)
     }
 
-    /// This object's own buffer, with space for a batch.
+    /// The first `size` bytes of this object's own buffer, which grows if necessary.
     private func reserve(_ size: Int) -> UnsafeMutableRawBufferPointer {
         if buffer.count < size {
             buffer.deallocate()
@@ -294,7 +298,7 @@ extension LogFile {
         return UnsafeMutableRawBufferPointer(rebasing: buffer[..<size])
     }
 
-    /// Copies the payload behind a header and appends both by one write. Otherwise as
+    /// Copies the payload to a buffer, after the header, and appends both by one write. Otherwise as
     /// ``append(batch:firstLSN:lastLSN:durableTo:)``.
     package func append(
         payload: UnsafeRawBufferPointer, firstLSN: UInt64, lastLSN: UInt64, durableTo: UInt64
@@ -307,7 +311,7 @@ extension LogFile {
     }
 
     /// Makes the batches appended before the call durable under the log's name. If the name leads to another file by
-    /// then, or to none, the log is copied there first.
+    /// then, or to none, a copy of the log gets the name first.
     /// - Throws: `file` or `noSpace`, then `poisoned`: a failed sync is never repeated. `stale` if the data file's name
     ///   leads elsewhere, too.
     /// - Complexity: one sync, and one look-up of the name.
@@ -356,17 +360,18 @@ extension LogFile {
         if let failure { throw failure }
     }
 
-    /// Renames a log that was copied to its name: the data file's name leads to another file by now.
+    /// If this log is a copy that took the log's name, renames it: it must not be found beside another data file.
+    /// Called when the data file's name leads to another file by now.
     func giveUpCopy() { place.withLock { $0.names }?.giveUpCopy() }
 
     /// The last LSN that a sync has covered, for a header slot.
     package var reached: UInt64 { synced.load(ordering: .acquiring) }
 
-    /// Continues where a replay from the next checkpoint starts: in the other half, which must be free, or in the
-    /// active half while it is empty.
+    /// Has the next batch start a half, for a replay from the next checkpoint: the other half, which must be free, or
+    /// the active half while that is empty.
     ///
-    /// The half that is left must hold a durable batch, so that overwriting the other one never removes the only proof
-    /// of how far the log has reached. If none was synced yet, that happens here.
+    /// The half that was active must hold a durable batch, so that overwriting the other one never removes the only
+    /// proof of how far the log has reached. If none of its batches was synced yet, this syncs.
     /// - Parameter lsn: the version that the checkpoint will make durable; the next record has the LSN after it.
     /// - Throws: `file`, `noSpace`, `poisoned`, as ``sync()``.
     package func goOn(after lsn: UInt64) throws(StorageError) {
@@ -378,7 +383,7 @@ extension LogFile {
         }
     }
 
-    /// Continues at the start of the other half, which must be free, at the beginning of a checkpoint.
+    /// Has the next batch start the other half, which must be free. Part of the beginning of a checkpoint.
     /// - Parameter lsn: the version that the checkpoint will make durable; the next record has the LSN after it.
     package func switchHalf(after lsn: UInt64? = nil) {
         if let lsn, let last = lastLSN { lastLSN = max(last, lsn) }
@@ -389,6 +394,7 @@ extension LogFile {
         nextOffset = LogFormat.start(ofHalf: activeHalf, halfBytes: header.halfBytes)
     }
 
-    /// Frees the inactive half, after a durable header slot has replay start in the active one.
+    /// Allows that the inactive half is overwritten. Called once a durable header slot makes replay start in the active
+    /// one.
     package func releaseInactiveHalf() { isInactiveHalfFree = true }
 }

@@ -1,14 +1,14 @@
 internal import StrataFiles
 
-/// The names of a log and of its data file, and the identities of both files when the log was created. A user may
-/// rename, replace or remove either at any time.
+/// The names of a log and of its data file, and the identities of both files when the log was made. A user may rename,
+/// replace or remove either file at any time.
 struct LogNames: Sendable {
     private let path: String
     private let data: String
     private let fileSystem: any FileSystem
-    /// Nil until the log's file is created.
+    /// Nil until the log's file is made.
     private var files: (log: FileStatus, data: FileStatus?)?
-    /// Whether the log was copied to its name.
+    /// Whether the log is a copy, made when the log's name led to another file or to none.
     private var isCopy = false
 
     init(log path: String, data: String, _ fileSystem: any FileSystem) {
@@ -17,7 +17,7 @@ struct LogNames: Sendable {
         self.fileSystem = fileSystem
     }
 
-    /// The same names, with the files to which they lead by now.
+    /// The names with the identities of this log's file, and of the file to which the data file's name leads.
     func ofFiles(_ log: any File) throws(FileError) -> LogNames {
         var names = self
         names.files = (try log.status(), try fileSystem.status(data))
@@ -29,11 +29,11 @@ struct LogNames: Sendable {
 
     // MARK: Creation
 
-    /// Makes a file for a log, empty or with an earlier log's bytes, to which no other process appends.
+    /// Makes an empty file for a log, to which no other process appends.
     ///
     /// An existing file is removed. If this process may not remove it (another user's file in a directory with the
-    /// sticky bit), the log overwrites it, unless a process still has it open for appending.
-    /// - Throws: ``FileError/isKeptOut`` then.
+    /// sticky bit), it is truncated and taken over.
+    /// - Throws: ``FileError/isKeptOut`` if another process still has the file to be taken over open for appending.
     func makeFile() throws(FileError) -> any File {
         if let status = try fileSystem.status(path) {
             do throws(FileError) { try fileSystem.remove(path) } catch {
@@ -56,7 +56,7 @@ struct LogNames: Sendable {
     /// Locked by the process that appends to the log.
     private static let appendersByte: Int64 = 1 << 62
 
-    /// Removes a half-made log to free its space. An error is dropped: the caller has another one to report.
+    /// Removes an unfinished log to free its space. An error is dropped: the caller has another one to report.
     func removeUnfinished(_ path: String) { do throws(FileError) { try fileSystem.remove(path) } catch {} }
 
     // MARK: Changed names
@@ -76,7 +76,8 @@ struct LogNames: Sendable {
         do throws(FileError) { return try fileSystem.leads(path, to: file) } catch { throw StorageError(error) }
     }
 
-    /// Copies a log to its name, durably. The file that stands there, which a user put there, is renamed.
+    /// Makes a copy of a log and gives it the log's name, durably. A file that has the name by now, which a user put
+    /// there, is renamed.
     /// - Returns: the copy, and the names with its identity.
     func copy(of log: any File, count: Int) throws(StorageError) -> (file: any File, names: LogNames) {
         let unfinished = Self.unfinishedPath(path)
@@ -104,8 +105,8 @@ struct LogNames: Sendable {
         }
     }
 
-    /// Renames a log that was copied to its name and still has it, since it stands beside another data file by now. If
-    /// that fails, the next open of that file reports the log as damage.
+    /// Renames this log if it is a copy that still has the log's name: the data file beside it is another one by now.
+    /// An error is dropped: the next open of that data file then reports the log as damage.
     func giveUpCopy() {
         guard isCopy, let files else { return }
         do throws(FileError) {
@@ -124,9 +125,9 @@ struct LogNames: Sendable {
         }
     }
 
-    /// Renames the file in a log's place, durably. It belongs to a store that stood here before, or a user put it
-    /// there; it may hold the last copy of some commits.
-    /// - Parameter suffix: of the new name, behind `NAME.log.`; followed by a number if that name is taken.
+    /// Renames the file that has a log's name, durably. It belongs to an earlier store of this path, or a user put it
+    /// there; it may hold the last copy of some commits, so it is not removed.
+    /// - Parameter suffix: of the new name, after `NAME.log.`; followed by a number if that name is taken.
     static func setAside(_ path: String, as suffix: String, _ fileSystem: any FileSystem) throws(FileError) {
         let name = "\(path).\(suffix)"
         var number = 1

@@ -3,14 +3,15 @@
 //    checksum. So leftovers of an earlier use of a half never join the chain.
 // 2. The chain runs through the half in which replay starts, then through the other one from its start. If the first
 //    half was still empty, and was used again after the other one, it is visited twice.
-// 3. Where the chain ends, the next record may be missing. If any intact batch header of this epoch says that this
-//    record was durable, the end is not torn but damaged. The same holds if the next batch is intact and names another
-//    predecessor: no writer produces that, so the file was changed. Payloads hold the program's values, so replay does
-//    not search joined ones for headers.
-// 4. The header slot holds the LSN that the log had reached at a checkpoint. An intact batch up to it or behind it
-//    always remains: a half is overwritten only while the other one holds a younger durable batch. A log without one is
-//    an older copy of the file. Damage to the batch that shows it loses no needed record: its header suffices, even
-//    with one flipped bit. In a sealed log a header can be forged without the key, so its payload must open, too.
+// 3. The chain ends before the first record that is not in it. If any intact batch header of this epoch says that this
+//    record was durable, the end is not torn but damaged. The same holds if an intact batch with this record names
+//    another predecessor: no writer produces that, so the file was changed. Payloads hold the program's values, which
+//    may look like headers, so replay does not search the payloads of the chain for headers.
+// 4. The header slot holds the LSN that the log had reached at a checkpoint. A log always holds an intact batch that
+//    ends at this LSN or later: a half is overwritten only while the other one holds a younger durable batch. A log
+//    without such a batch is an older copy of the file. Replay needs no record of that batch, so damage to its payload
+//    costs nothing: its header suffices as proof, even with one flipped bit. In a sealed log a header can be forged
+//    without the key, so the payload must open, too.
 // Fault model: the bytes are arbitrary. No length is used before it was checked.
 
 /// Finds the batches to replay in the bytes of a log.
@@ -37,7 +38,7 @@ package struct LogReplay {
 
     /// Payloads up to this size are searched for a single flipped bit; that takes at most 20 ms.
     private static let repairBytes = 8192
-    /// Number of payloads that are not replayed but still searched for a flipped bit.
+    /// In a sealed log, at most this many damaged batches are examined as proof of how far the log has reached.
     private static let repairedWitnesses = 4
 
     private let bytes: UnsafeMutableRawPointer
@@ -47,9 +48,9 @@ package struct LogReplay {
     private var nextLSN: UInt64
     private var previous: UInt64?
     package private(set) var batches: [Batch] = []
-    /// Bits that were corrected, in `bytes` only.
+    /// Bits that were corrected, in `bytes` and not in the file.
     private(set) var repairedBits = 0
-    /// Durable records are missing behind ``batches``; only if losses are tolerated.
+    /// Durable records after ``batches`` are missing, and the caller tolerates the loss.
     package private(set) var isCutShort = false
     /// Intact batches that are not replayed, but whose headers prove something: that records follow the end of the
     /// chain, or that the log reached them. In a sealed log their payloads must open.
@@ -59,7 +60,7 @@ package struct LogReplay {
     ///   - bytes: a copy of the whole log, header page included; it is corrected in place. It must outlive `self`.
     ///   - reach: the LSN that the log had reached, from the header slot; 0 if the slot has none.
     ///   - isSealed: payloads are sealed; the caller opens those of ``batches`` and ``witnesses``.
-    ///   - toleratesLoss: a salvage accepts the records before damage.
+    ///   - toleratesLoss: instead of an error give the records before the damage, as a salvage needs them.
     /// - Throws: `logCorrupt` with the offset of the first durable batch that is missing; `logOutdated` if the log does
     ///   not reach the slot's LSN.
     /// - Complexity: O(bytes); each byte is read twice.
@@ -96,7 +97,8 @@ package struct LogReplay {
         }
     }
 
-    /// Collects batches from the start of a half, and returns where the next one should be.
+    /// Appends to ``batches`` those that continue the chain from the start of a half.
+    /// - Returns: where the next one should be.
     private mutating func walk(_ half: Int) -> Int {
         var offset = LogFormat.start(ofHalf: half, halfBytes: halfBytes)
         let end = offset + halfBytes
@@ -124,6 +126,7 @@ package struct LogReplay {
         return isPayloadWhole(offset, header) ? header : nil
     }
 
+    /// Whether the payload of the batch at `offset` matches its checksum.
     private func isPayloadWhole(_ offset: Int, _ header: LogBatchHeader) -> Bool {
         #if Zoo
             if PlantedMistake.tornBatchTaken.isPlanted { return true }
@@ -174,17 +177,19 @@ package struct LogReplay {
         return nil
     }
 
+    /// What the batches outside the chain say about its end: no durable record is missing; one is missing, or the file
+    /// was changed; the log does not reach the LSN in the header slot.
     private enum Rest {
         case consistent, contradictory, outdated
     }
 
-    /// Examines the batches of this epoch that did not join, for what they say about the chain's end.
+    /// Examines the batches of this epoch outside the chain, for what they say about its end.
     /// - Parameter stop: where the next batch should be.
     private mutating func judge(_ reach: UInt64, stop: Int) -> Rest {
-        // Joined batches are behind the checkpoint, and so behind the LSN in the slot.
+        // The batches of the chain come after the checkpoint, and so after the LSN in the slot.
         var hasReached = reach == 0 || !batches.isEmpty
         var rest = unjoined(stop: stop)
-        // A bound: headers that belong to no batch may claim any length.
+        // Bytes of payloads that are verified at most: headers that belong to no batch may claim any length.
         var patience = 2 * LogFormat.fileBytes(halfBytes: halfBytes)
         while let offset = rest.next() {
             if bytes.u32(offset) != LogFormat.batchMagic { continue }
@@ -196,7 +201,8 @@ package struct LogReplay {
                 patience -= header.payloadBytes
                 continue
             }
-            // In a sealed log user data cannot imitate a header, and skipping by a forged length would hide real ones.
+            // The payload may hold values that look like headers. Not in a sealed log, where a forged length would hide
+            // real headers if it were skipped.
             if !isSealed { rest.skip(LogFormat.stride(payloadBytes: header.payloadBytes)) }
             let isBehind = header.firstLSN >= nextLSN
             if !isBehind && (hasReached || header.lastLSN < reach) { continue }
@@ -207,8 +213,9 @@ package struct LogReplay {
         return hasReached ? .consistent : judgeDamaged(reach, stop: stop)
     }
 
-    /// Places where the header of an unjoined batch may stand. Payloads may imitate headers, so joined batches are
-    /// skipped, and so is the one that was being written at the end.
+    /// Offsets at which the header of a batch outside the chain may be. Payloads may hold bytes that look like headers,
+    /// so the batches of the chain are left out, and in a plain log the payload of one that was being written at its
+    /// end.
     private func unjoined(stop: Int) -> BatchPlaces {
         var taken = batches.map { batch in
             let start = batch.payloadOffset - LogFormat.batchHeaderSize
@@ -253,7 +260,8 @@ package struct LogReplay {
         return .outdated
     }
 
-    /// Whether a batch's payload is intact, or is with one bit corrected. Either header or payload may be corrected.
+    /// Whether a batch's payload matches its checksum, if necessary with one bit corrected. A batch whose header was
+    /// corrected gets no second correction.
     private mutating func mendPayload(_ offset: Int, _ header: LogBatchHeader, isHeaderWhole: Bool) -> Bool {
         let halfEnd = LogFormat.start(ofHalf: half(of: offset) + 1, halfBytes: halfBytes)
         let payload = offset + LogFormat.batchHeaderSize

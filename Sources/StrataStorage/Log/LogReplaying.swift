@@ -12,11 +12,11 @@ extension LogFile {
         package var repairedBits: Int
     }
 
-    /// Calls `body` with the payloads of all intact batches from `firstLSN` on, in order, after the whole log was
-    /// examined.
+    /// Examines the whole log, then calls `body` with the payload of each batch from `firstLSN` on, in order.
     ///
     /// - Parameters:
-    ///   - reach: the LSN that the log had reached, from the header slot.
+    ///   - reach: the LSN that the log had reached, from the header slot; 0 if the slot has none.
+    ///   - toleratesLoss: replay the records before the damage instead of throwing `logCorrupt` or `logOutdated`.
     ///   - body: called with the payload, its first and its last LSN; the bytes are valid during the call.
     /// - Throws: before the first call of `body` `logCorrupt` if a durable record is missing, `logOutdated` if the log
     ///   does not reach `reach`; `file`; errors of `body`.
@@ -54,12 +54,12 @@ extension LogFile {
             repairedBits: replay.repairedBits)
     }
 
-    /// Bytes of one read, and the smallest part of it that takes memory.
+    /// Bytes of one read, and the parts of it that are copied unless they are full of zeros.
     private static let pieceBytes = 1 << 20
     private static let partBytes = 1 << 16
 
-    /// The whole file in memory. It may exceed the memory available; parts full of zeros, such as the holes of a file
-    /// that was extended, take none.
+    /// The whole file in memory. The file may be larger than the memory available: parts full of zeros, such as the
+    /// holes of a file that was extended, take none.
     private func contents() throws(StorageError) -> MappedRange {
         guard let range = MappedRange(anonymous: byteCount) else { throw .limit(.addressSpace) }
         let piece = UnsafeMutableRawBufferPointer.allocate(

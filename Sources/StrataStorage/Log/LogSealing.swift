@@ -14,9 +14,9 @@ package struct LogSealing: Sendable {
         randomBits = { fileSystem.randomBits() }
     }
 
-    /// Seals the payload of `plain`, which follows space for a batch's header, into `batch`.
+    /// Seals a payload of `payloadBytes` bytes into `batch`. Both buffers begin with space for a batch's header.
     ///
-    /// `batch` may start at the same address; it is ``Seal/size`` bytes longer.
+    /// `batch` may start at the same address as `plain`; it is ``Seal/size`` bytes longer.
     func seal(
         _ plain: UnsafeMutableRawPointer, _ payloadBytes: Int, to batch: UnsafeMutableRawBufferPointer,
         _ context: SealContext
@@ -40,6 +40,7 @@ package struct LogSealing: Sendable {
 
     /// Decrypts a batch's payload in place.
     /// - Parameter log: the bytes of the whole log.
+    /// - Returns: the records; nil if payload or header are not those that were sealed.
     package func open(
         _ batch: LogReplay.Batch, _ log: UnsafeMutableRawPointer, _ epoch: LogEpoch
     ) -> UnsafeRawBufferPointer? {

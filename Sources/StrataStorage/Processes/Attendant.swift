@@ -1,8 +1,9 @@
 internal import StrataFiles
 
-/// Answers the other processes that have the store open. The owner of writing lends a turn for one transaction, or
-/// hands ownership over: to a process that needs it for itself, or to the only process that commits. A thread of its
-/// own does so, so that an owner that makes no transactions answers, too.
+/// Answers the other processes that have the store open. If this process is the owner of writing, it lends a turn for
+/// one transaction, or hands ownership over: to a process that needs ownership, or to one that has been the only
+/// process to commit for a while. It does so on a thread of its own, so that an owner that makes no transactions
+/// answers, too.
 struct Attendant {
     /// After this many consecutive transactions by one other process, the owner hands writing over to it.
     private static let timesBeforeGivingOn = 64
@@ -15,7 +16,8 @@ struct Attendant {
     private var commits: Commits { store.commits }
     private var monitor: any Monitor { store.commits.monitor }
 
-    /// Starts the thread, unless it runs. It also follows versions of other processes. The monitor is not held.
+    /// Starts the thread, unless it runs. In a process with observers the thread also follows the versions of other
+    /// processes. The monitor is not held.
     func start() {
         let isFirst = monitor.withLock {
             defer { commits.state.others.hasAttendant = true }
@@ -39,7 +41,8 @@ struct Attendant {
                 processes.slots.waitForBell(bell, microseconds: pause)
             }
         }
-        // The next transaction tries again. Until then other processes wait until this one closes the store.
+        // This process's next transaction tries again. Until then other processes wait for their turn, at most until
+        // this one closes the store.
         if !hasThread { monitor.withLock { commits.state.others.hasAttendant = false } }
     }
 
@@ -77,14 +80,14 @@ struct Attendant {
     private func restoreWord() {
         store.gate.whileHeld { _ in
             guard !processes.isEnded, monitor.withLock({ commits.state.isOwner }) else { return }
-            // Errors are dropped: where the table is gone, the next use of the store throws.
+            // Errors are dropped: if the table is gone, the next use of the store throws.
             do throws(StorageError) { try processes.ownership.restoreWord() } catch {}
         }
     }
 
     // MARK: The owner
 
-    /// Serves the process that asked first.
+    /// Lends a turn to the process that asked first, or hands ownership over.
     func serve(_ permit: borrowing WritePermit) throws(StorageError) {
         let state = monitor.withLock {
             (isOwner: commits.state.isOwner, mustGive: commits.state.isPoisoned || commits.state.isClosed)
@@ -101,8 +104,8 @@ struct Attendant {
             do throws(StorageError) {
                 return try Succession(store: store, processes: processes).handOver()
             } catch {
-                // A checkpoint without room and without a log: this process alone has the newest commits, so it keeps
-                // ownership and continues to lend turns.
+                // Without a log, only this process's memory has the newest commits, and the disk had no room for their
+                // checkpoint. So this process keeps ownership and continues to lend turns.
                 if state.mustGive || !monitor.withLock({ commits.state.isOwner }) { throw error }
                 if asker.wantsOwnership { return try processes.ownership.refuse(asker.slot, error) }
             }
@@ -112,7 +115,8 @@ struct Attendant {
     }
 
     private func lend(to slot: Int) throws(StorageError) {
-        // The guest's base must survive this process, so it is written to the log, even if not yet synced.
+        // The guest's base must survive the death of this process, so its record is in the log before the turn is lent.
+        // It need not be synced yet.
         let base = monitor.withLock { () -> VersionState? in
             commits.state.queue.endBatch()
             commits.appendWaiting()
@@ -127,8 +131,8 @@ struct Attendant {
         case .claimed: try Succession(store: store, processes: processes).handOver(to: slot)
         case .submitted: commit(for: slot, grant, base)
         default:
-            // A guest that rolled back waits until its base is durable; the commit of that base may be waited for much
-            // later.
+            // A guest that rolled back waits until its base is durable, and no thread here may wait for that commit
+            // yet.
             if monitor.withLock({ commits.state.queue.durable < base.version }) { store.groupLeader.call(commits) }
         }
     }
@@ -149,7 +153,8 @@ struct Attendant {
             failure = error
         }
         let isPublished = monitor.withLock { commits.state.queue.durable > base.version }
-        // A publication that follows wakes the guest. One that came before the answer did not, so the answer must.
+        // A publication after the answer wakes the guest. One before the answer found the guest still waiting for the
+        // answer, so the answer has to wake it.
         let wakes = isPublished || processes.grants.isGuestInHurry(slot)
         processes.grants.answer(slot, grant, failure, wakes: wakes)
         if failure == nil, !isPublished {
@@ -168,8 +173,8 @@ extension Store {
         _ = try succession.awaitTurn(until: deadline, acceptsGrant: false)
     }
 
-    /// Commits another process's record as the next version; the sync is left to the commit batch. The write gate is
-    /// held, and stays held.
+    /// Commits a guest's record as the next version, and does not wait until it is durable. The write gate is held, and
+    /// stays held.
     func commit(record: [UInt8], on base: VersionState) throws(StorageError) {
         try checkOwnSize()
         try reader.confirm()

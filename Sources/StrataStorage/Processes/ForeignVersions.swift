@@ -1,7 +1,8 @@
 internal import StrataFiles
 
-/// Versions across processes. The owner of writing keeps the pages that other processes have pinned; every other
-/// process reads the newest version that the process table names, and pins it there.
+/// Versions across processes. The owner of writing publishes its versions in the process table, and keeps the pages of
+/// those that other processes have pinned there. Every other process reads the newest published version, and pins it in
+/// the table.
 ///
 /// Every member is called with the monitor of `commits` held. Lock order: write gate, monitor, the table's lock, the
 /// allocator's lock.
@@ -12,7 +13,9 @@ struct ForeignVersions {
     let commits: Commits
     let processes: ProcessTable
 
-    /// Makes the newest published version the store's visible one, and pins it. This process does not own writing.
+    /// Makes the newest published version the visible one of this process, and pins it in the table. This process does
+    /// not own writing.
+    /// - Throws: `limit(.pins)`, `lockFile`, `corrupt`.
     func pinNewest() throws(StorageError) {
         while true {
             try processes.confirm()
@@ -27,7 +30,7 @@ struct ForeignVersions {
                 throw .limit(.pins)
             }
             guard processes.versions.publication == newest.number else {
-                // Another version was published before the pin became visible.
+                // The owner published another version, perhaps before it could see the pin.
                 processes.pins.unpin(place)
                 continue
             }
@@ -40,7 +43,8 @@ struct ForeignVersions {
         }
     }
 
-    /// Makes a published version the store's visible one. Its pages are pinned, or cannot be reused meanwhile.
+    /// Makes a published version the visible one of this process. The caller has pinned it, or no other process can own
+    /// writing meanwhile.
     func show(_ newest: PublishedVersion) throws(StorageError) {
         if newest.number == commits.state.others.publication { return }
         commits.pages.admit(newest.file.pages)
@@ -55,8 +59,8 @@ struct ForeignVersions {
         commits.state.queue.restart(at: version)
     }
 
-    /// Publishes the visible version to all processes, and protects the versions that they have pinned. Versions that
-    /// were visible before are still protected when this is called.
+    /// Publishes the visible version to all processes, and protects the versions that they have pinned. The caller ends
+    /// the protection of earlier versions only afterwards. This process owns writing.
     func announce() {
         let allocator = commits.allocator
         commits.state.others.publication = processes.versions.publish(
@@ -65,8 +69,8 @@ struct ForeignVersions {
         processes.slots.wakeWaiters()
         commits.state.others.announcements += 1
         if commits.state.others.announcements % Self.announcementsPerLook == 0 {
-            // An error only leaves the pins of dead processes in place; the next writer meets the table's state and
-            // reports it.
+            // Errors are dropped: the pins of dead processes stay until the next attempt, and if the table is damaged,
+            // the next transaction throws.
             do throws(StorageError) { try processes.slots.clearDead(patience: 0) } catch {}
         }
         let changed = commits.state.pins.follow(foreign: processes.pins.foreign)

@@ -1,10 +1,10 @@
 internal import StrataFiles
 
-// A process that does not own writing can still make a transaction. The owner lends it the write gate; it works in its
-// own memory on the newest committed version, and submits the record of its changes. The owner replays the record, logs
-// it together with all others, and one sync makes them durable. docs/decisions/0015 says why.
+// A process that does not own writing can still make a transaction. The owner lends it the write gate; the guest works
+// in its own memory on the newest committed version, and submits the record of its changes. The owner replays the
+// record, logs it together with all others, and one sync makes them durable. docs/decisions/0015 says why.
 //
-// One grant is open at a time. Its state stands in the guest's slot, in one word with the grant's number: an answer to
+// One grant is open at a time. Its state is in the guest's slot, in one word with the grant's number: an answer to
 // another grant, or a stray write, is never taken for an answer to this one.
 
 /// The right to make one transaction, lent by the owner of writing.
@@ -15,7 +15,7 @@ struct Grant: Equatable {
     var owner: Int
     /// The table's count of ownerships when it was lent.
     var ownerships: UInt64
-    /// The table's count of dead owners when it was lent.
+    /// The table's count of recoveries when it was lent.
     var deaths: UInt64
     /// The version that the transaction builds on: committed, but perhaps not durable yet.
     var base: PublishedVersion
@@ -64,18 +64,21 @@ struct Grants: Sendable {
     private var file: ProcessTableFile { slots.file }
     private var memory: any SharedMemory { file.memory }
 
-    /// Microseconds after which an offer that is not accepted is withdrawn: its process is stopped, or never asked.
+    /// Microseconds after which the owner withdraws an offer that was not accepted: the process is stopped, or never
+    /// asked.
     private static let patience = 1_000_000
 
     private func word(_ slot: Int) -> GrantWord { GrantWord(memory[Layout.slot(slot).grant]) }
     private func set(_ slot: Int, _ word: GrantWord) { memory[Layout.slot(slot).grant] = word.bits }
 
+    /// Changes a grant's word by a compare-exchange.
     /// - Returns: false if the other side changed the word first.
     private func change(_ slot: Int, _ word: GrantWord, to new: GrantWord) -> Bool {
         memory.exchange64(Layout.slot(slot).grant.offset, expected: word.bits, with: new.bits)
     }
 
-    /// The living process whose grant the owner has not answered. The table's lock is held.
+    /// Slot of the process that has the last grant, if it is still open and the process lives. The table's lock is
+    /// held.
     func livingGuest() throws(StorageError) -> Int? {
         let number = memory[Layout.lastGrant]
         for other in 0..<Layout.slots where slots.isTaken(other) && number != 0 {
@@ -92,7 +95,8 @@ struct Grants: Sendable {
     // MARK: The owner
 
     /// Offers the turn to a process that waits for it. The caller holds the write gate until the process has answered.
-    /// - Returns: nil if it no longer waits.
+    /// - Parameter base: its number is replaced by the grant's.
+    /// - Returns: nil if the process no longer waits.
     func lend(to slot: Int, _ base: PublishedVersion) throws(StorageError) -> Grant? {
         let grant = try file.withLock { () throws(StorageError) -> Grant? in
             let words = Layout.slot(slot)
@@ -103,12 +107,12 @@ struct Grants: Sendable {
             var base = base
             base.number = number
             versions.put(base, Layout.base)
-            // This order: a crash in between leaves a grant, not a waiter without a ticket.
+            // In this order a crash in between leaves a grant, not a waiter without a ticket.
             set(slot, GrantWord(number, .offered))
             memory[words.ticket] = 0
             return self.grant(number)
         }
-        // Accepting takes the table's lock, so it is released before the guest is woken.
+        // The guest takes the table's lock to accept, so this thread releases it before it wakes the guest.
         if grant != nil { slots.wakeGuest(slot) }
         return grant
     }
@@ -122,9 +126,10 @@ struct Grants: Sendable {
 
     /// Waits for the guest's answer.
     ///
-    /// A guest that gives no sign of life in its transaction is stopped: the turn is withdrawn. The guest finds out
-    /// when it submits its record or claims ownership, since its grant word has changed.
-    /// - Returns: `submitted`, `claimed`, or `returned`, also if the guest died, never accepted, or is stopped.
+    /// A guest that gives no sign of life in its transaction counts as stopped, and the owner withdraws the turn. The
+    /// guest finds out when it submits its record or claims ownership, since its grant word has changed.
+    /// - Returns: `submitted`, `claimed`, or `returned`; `returned` also if the guest died, never accepted the turn, or
+    ///   is stopped.
     func awaitAnswer(of slot: Int, _ grant: Grant) throws(StorageError) -> GrantState {
         var nextLook = slots.nextLook
         let limit = file.scheduling.deadline(after: Self.patience)
@@ -161,7 +166,9 @@ struct Grants: Sendable {
         }
     }
 
-    /// Answers a submitted record. A guest that already waits for the publication of its version need not be woken.
+    /// Answers a submitted record.
+    /// - Parameter wakes: wakes the guest; false if the publication of its version will soon do so anyway. A refusal
+    ///   wakes it in any case.
     func answer(_ slot: Int, _ grant: Grant, _ failure: StorageError?, wakes: Bool) {
         guard word(slot).number == grant.number else { return }
         if let failure { putFailure(failure, Layout.slot(slot)) }
@@ -199,12 +206,14 @@ struct Grants: Sendable {
         }
     }
 
-    /// Drops every grant to this process, because it owns writing.
+    /// Clears the grant word of this process, which holds no open grant of a living owner.
     func forgetOwn() { set(slots.own, GrantWord(0, .none)) }
 
-    /// Submits a record.
+    /// Submits a record to the owner.
+    /// - Parameter isInHurry: other threads of this process wait for the turn to end.
+    /// - Throws: `turnTakenBack` if the owner has withdrawn the turn; `noSpace`, `file`.
     func submit(_ grant: Grant, _ record: UnsafeRawBufferPointer, isInHurry: Bool) throws(StorageError) {
-        // If the turn was withdrawn, the space behind the table may already hold another process's bytes.
+        // If the turn was withdrawn, the file's tail may already hold another guest's record.
         if !has(grant) { throw .turnTakenBack(path: file.data.path) }
         try file.writeTail(record)
         memory[slots.ownWords.recordBytes] = UInt32(record.count)
@@ -218,14 +227,14 @@ struct Grants: Sendable {
 
     /// Ends a turn without a commit.
     func giveBack(_ grant: Grant) {
-        // A turn that was withdrawn needs no answer; a claim that failed is answered here.
+        // A turn that was withdrawn needs no answer. A claim that failed is withdrawn here.
         if !reply(grant, .returned), word(slots.own) == GrantWord(grant.number, .claimed) {
             set(slots.own, GrantWord(grant.number, .returned))
             slots.ring(grant.owner)
         }
     }
 
-    /// Asks for ownership in the middle of a transaction. The owner gives it to no other process.
+    /// Asks for ownership in the middle of a transaction. The owner gives it to this process before all that wait.
     /// - Returns: false if the turn was withdrawn.
     func claim(_ grant: Grant) -> Bool { reply(grant, .claimed) }
 
@@ -242,7 +251,7 @@ struct Grants: Sendable {
     enum Outcome {
         case applied
         case refused(StorageError)
-        /// The owner died; whether it committed the record is unknown.
+        /// The owner died, or no longer owns writing; whether it committed the record is unknown.
         case ownerGone
     }
 
@@ -285,7 +294,7 @@ struct Grants: Sendable {
         memory[words.failureSecond] = second
     }
 
-    /// Stores why this process refuses to hand ownership to the asker with this ticket.
+    /// Stores why this process, the owner, cannot hand ownership to the process that asked for it with this ticket.
     func putRefusal(_ error: StorageError, _ words: Layout.Slot, _ ticket: UInt64) {
         var errno: Int32 = 0
         if case .noSpace(let file) = error { errno = file.errno }

@@ -1,7 +1,7 @@
 internal import StrataFiles
 
-/// A thread that leads the syncs of commits made for other processes, so that the attendant can serve the next one
-/// meanwhile. It is started at its first call.
+/// A thread of the owner that leads the syncs of commits made for guests, so that the attendant can serve the next
+/// process meanwhile. It is started at the first call.
 final class GroupLeader: Sendable {
     private let scheduling: any Scheduling
     private let monitor: any Monitor
@@ -18,7 +18,7 @@ final class GroupLeader: Sendable {
         monitor = scheduling.makeMonitor("group leader")
     }
 
-    /// Has every commit so far made durable by the thread.
+    /// Wakes the thread, which makes every commit so far durable. Returns at once, unless no thread could be started.
     func call(_ commits: Commits) {
         let isFirst = monitor.withLock {
             isCalled = true

@@ -2,9 +2,9 @@ internal import StrataFiles
 
 /// A transaction in a process that does not own writing.
 ///
-/// The transaction runs in this process's memory, and the owner commits it: only the record of its changes is
-/// submitted. A transaction that must write pages before its commit (a long value, a spill, a record above the limit)
-/// becomes the owner in the middle instead.
+/// The transaction runs in this process's memory, and submits only the record of its changes, which the owner commits.
+/// If the transaction has to write pages before its commit (a long value, a spill, a record above the limit), this
+/// process becomes the owner in the middle of it instead.
 struct GuestTurn {
     /// Largest record that is submitted to an owner, in bytes.
     static let recordLimit = 256 << 10
@@ -57,10 +57,11 @@ struct GuestTurn {
     private func unpin() { if let pin { monitor.withLock { processes.pins.unpin(pin) } } }
 
     /// Makes this process the owner of writing in the middle of its transaction.
-    /// - Parameter canRepeat: no operation is under way, and the record holds every change so far.
-    /// - Throws: `commitOutcomeUnknown` if the owner died and recovery did not bring back the transaction's base;
-    ///   `turnTakenBack` if this process was stopped meanwhile; `noSpace`, `busy` if the owner cannot hand ownership
-    ///   over.
+    /// - Parameter canRepeat: no operation is under way, and the record holds every change so far, so that it can be
+    ///   replayed on a base with other pages.
+    /// - Throws: `commitOutcomeUnknown` if a recovery was necessary, and it did not bring back the transaction's base,
+    ///   or the transaction cannot be repeated; `turnTakenBack` if this process was stopped meanwhile; `noSpace`,
+    ///   `busy` if the owner cannot hand ownership over.
     func claim(_ transaction: WriteTransaction, canRepeat: Bool) throws(StorageError) {
         mark(.guestClaimed)
         defer { unpin() }
@@ -71,14 +72,14 @@ struct GuestTurn {
         store.writer.workspace = nil
         defer { store.writer.workspace = transaction.workspace }
         do throws(StorageError) { try store.becomeOwner() } catch {
-            // A refused claim is withdrawn: a claim left open would bring ownership here later.
+            // An open claim would bring ownership to this process later (``Grants/livingGuest()``).
             processes.grants.giveBack(grant)
             throw error
         }
         let committed = monitor.withLock { commits.state.committed }
         let isSame = committed.version == grant.base.version
         if isSame, committed.root == grant.base.root { return try store.checkpoints.loadFreeMap() }
-        // The owner died, and recovery made another root or version.
+        // The owner died or left no block, and the recovery made another root or version.
         guard canRepeat, isSame, isOnlyDeath(recovered: committed.version) else {
             throw .commitOutcomeUnknown(TransactionID(transaction.version))
         }
@@ -111,7 +112,7 @@ struct GuestTurn {
         try claim(transaction, canRepeat: !isTooLarge)
     }
 
-    /// Whether exactly one owner died, and recovery of its log ended at this version, with no commit since.
+    /// Whether there was exactly one recovery since the grant, and it ended at this version.
     private func isOnlyDeath(recovered version: UInt64) -> Bool {
         processes.ownership.deaths == grant.deaths + 1 && processes.ownership.recovered(grant.deaths) == version
     }
@@ -137,7 +138,7 @@ struct GuestTurn {
     }
 
     /// Ends the transaction without a commit. Releases the write gate.
-    /// - Returns: whether its base is durable.
+    /// - Returns: whether the transaction's base is durable.
     func rollBack(_ transaction: WriteTransaction) -> Bool {
         unpin()
         processes.grants.giveBack(grant)
@@ -188,8 +189,8 @@ struct GuestTurn {
         transaction.end(.committed)
         do throws(StorageError) { try store.becomeOwner() } catch { throw unknown }
         guard let recovered = processes.ownership.recovered(grant.deaths) else { throw unknown }
-        // The grant gave this version's number to this process alone, so a recovered version this new contains the
-        // record.
+        // Under the grant only this transaction could become this version. So a recovery that reached the version found
+        // the record in the log.
         if recovered >= version { return }
         let committed = monitor.withLock { commits.state.committed }
         guard committed.version == grant.base.version, isOnlyDeath(recovered: committed.version) else { throw unknown }
@@ -197,16 +198,17 @@ struct GuestTurn {
         if !commits.waitUntilDurable(version) { throw unknown }
     }
 
+    /// Makes the newest published version visible in this process, if it has observers, so that their notices are due.
     private func refreshForObservers() {
         if monitor.withLock({ commits.state.observers.isEmpty || commits.state.isOwner }) { return }
         // Errors are dropped: a damaged version is reported to the next reader of it.
         do throws(StorageError) { _ = try store.snapshot() } catch {}
     }
 
-    /// Waits until the owner has synced and published a version.
-    /// - Parameter recovers: if the owner dies, this process takes over and recovers. It then must not hold the write
-    ///   gate.
-    /// - Returns: false if the version is lost with its owner, or may be.
+    /// Waits until the owner has made a version durable and published it.
+    /// - Parameter recovers: if the owner dies, this thread takes the write gate, makes this process the owner and
+    ///   recovers. The caller does not hold the gate then.
+    /// - Returns: false if the version was lost when its owner died, or may have been.
     func waitUntilPublished(_ version: UInt64, recovers: Bool = true) -> Bool {
         changeWaiters(by: 1)
         defer { changeWaiters(by: -1) }
@@ -239,6 +241,8 @@ struct GuestTurn {
         }
     }
 
+    /// Counts a thread that waits for a publication; the owner wakes processes whose count is not 0. A close waits
+    /// until it is 0.
     private func changeWaiters(by count: Int) {
         monitor.withLock {
             commits.state.others.waiters += count
@@ -265,6 +269,7 @@ extension WriteTransaction {
         }
     }
 
+    /// As ``prepareAsGuest(_:)`` for cells, for elements of a collection.
     func prepareAsGuest(_ elements: CollectionElements) throws(StorageError) {
         guard let guest else { return }
         var bytes = 0

@@ -1,12 +1,12 @@
 /// State that one owner of writing passes to the next, and that is only in the owner's memory.
 ///
 /// The last checkpoint has the rest. Layout: words of 8 bytes; the sequence of the header slot in force, then per
-/// extent page and pages, birth, death. It never outlives the processes that share a store, so the process table's
-/// version number covers it.
+/// extent three words: page and pages, birth, death. A block never outlives the processes that share a store, so the
+/// version number of the process table's layout covers its layout, too.
 struct HandOver {
     /// Of the header slot in force.
     var sequence: UInt64
-    /// Freed extents that older versions still reach.
+    /// Extents that the newest version does not reach, and an older, protected one does.
     var held: [Extent]
 
     func encode() -> [UInt8] {

@@ -1,7 +1,7 @@
 /// Bytes of the data file that processes lock. Their offsets lie far behind any contents.
 ///
-/// A lock belongs to an open file and is released with its process, however that ends. Unlike the lock file's contents,
-/// no process can overwrite it. docs/file-format.md lists them.
+/// A lock belongs to an open file, and the kernel releases it when the process ends, however it ends. Unlike the lock
+/// file's contents, no process can overwrite it. docs/file-format.md lists the bytes.
 package enum LockByte {
     /// Shared: the store is open. Exclusive: open in one process alone.
     package static let open: Int64 = 1 << 62
@@ -18,6 +18,6 @@ package enum LockByte {
     /// Exclusive: the process of this slot lives.
     static func slot(_ index: Int) -> Int64 { open + 16 + Int64(index) }
 
-    /// Shared: attached to the table with this identity. A copy of its file has another one.
+    /// Shared: attached to the process table with this identity. A copy of the lock file has another identity.
     static func table(_ identity: UInt64) -> Int64 { (1 << 61) + Int64(identity >> 4) }
 }

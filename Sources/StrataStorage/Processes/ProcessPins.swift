@@ -1,8 +1,8 @@
 internal import StrataFiles
 
-// The fence protocol of pins. A reader stores its pin, fences, and checks that the version is still the newest. The
-// writer publishes another version, fences, and scans the pins. So either the reader sees the newer version and tries
-// again, or the writer sees the pin and keeps the pages.
+// The fence protocol of pins. A reader stores its pin, executes a fence, and checks that the version is still the
+// newest. The owner publishes another version, executes a fence, and scans the pins. So either the reader sees the
+// newer version and tries again, or the owner sees the pin and keeps the version's pages.
 
 /// Pins of this process, as other processes see them.
 ///
@@ -11,15 +11,17 @@ final class ProcessPins: Sendable {
     typealias Layout = ProcessTable.Layout
 
     private let slots: ProcessSlots
-    /// Places whose pins were removed. Guarded by the store's monitor.
+    /// Places in the slot whose pins were removed. Guarded by the store's monitor.
     private nonisolated(unsafe) var unused: [Int] = []
-    /// Number of places used so far. Guarded by the store's monitor.
+    /// Places in the slot that have ever been used; other processes scan only these. Guarded by the store's monitor.
     private nonisolated(unsafe) var used = 0
 
     init(_ slots: ProcessSlots) { self.slots = slots }
 
-    /// Pins a version. The pin counts only if the caller then finds that the version is still the newest one.
-    /// - Returns: its place; nil if none is free.
+    /// Stores a pin of a version and executes a fence. The pin keeps the version's pages only if the version is still
+    /// the newest one after that, which the caller checks, or if the owner protects it until then: the base of an open
+    /// grant, and what this process gives up with its ownership.
+    /// - Returns: the pin's place in the slot; nil if none is free.
     func pin(_ version: UInt64) -> Int? {
         let memory = slots.file.memory
         let place: Int
@@ -41,7 +43,7 @@ final class ProcessPins: Sendable {
         unused.append(place)
     }
 
-    /// Versions that other processes have pinned. The caller has fenced before.
+    /// Versions that other processes have pinned. A caller that frees pages of other versions executes a fence before.
     var foreign: Set<UInt64> {
         let memory = slots.file.memory
         var found: Set<UInt64> = []

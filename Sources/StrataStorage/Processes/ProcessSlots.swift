@@ -27,11 +27,11 @@ struct ProcessSlots: Sendable {
     /// Taken slots of other processes.
     var others: some Sequence<Int> { (0..<Layout.slots).lazy.filter { $0 != own && isTaken($0) } }
 
-    /// Whether other processes may be attached. Read after a fence, before any step that assumes there are none.
+    /// Whether other processes may be attached. The caller executes a fence before a step that assumes there are none.
     var hasOthers: Bool { memory[Layout.alone] != aloneMark }
 
-    /// Value of the `alone` word while one process is attached. While it stands, pins of other processes are ignored,
-    /// so it is a number that a stray write is unlikely to produce.
+    /// Value of the `alone` word while one process is attached. With this value in the word, the owner ignores pins of
+    /// other processes, so it is a number that a stray write is unlikely to produce.
     private var aloneMark: UInt32 { UInt32(truncatingIfNeeded: memory[Layout.session]) | 1 }
 
     /// Marks this process as the only one attached. It has just made the table.
@@ -41,7 +41,7 @@ struct ProcessSlots: Sendable {
         memory.fence()
     }
 
-    /// Takes this process's slot. Its lock and the table's lock are held.
+    /// Takes this process's slot. The slot's lock and the table's lock are held.
     func takeOwn() {
         clear(own)
         memory[ownWords.state] = 1
@@ -63,7 +63,7 @@ struct ProcessSlots: Sendable {
     }
 
     /// Frees the slots of all dead processes, with their pins.
-    /// - Parameter patience: microseconds to wait for the table's lock; 0 if a later call can do it as well.
+    /// - Parameter patience: microseconds to wait for the table's lock; 0 if a later call can clear the slots as well.
     func clearDead(patience: Int = ProcessTableFile.patience) throws(StorageError) {
         try file.withLock(patience: patience) { () throws(StorageError) in
             for other in others where try !isAlive(other) { clear(other) }
@@ -77,16 +77,17 @@ struct ProcessSlots: Sendable {
 
     // MARK: Bells of attendants
 
-    /// Changes when this process's attendant is called.
+    /// The word that another process increments to call this process's attendant.
     var bell: UInt32 { memory[ownWords.bell] }
 
+    /// Sleeps until the bell's value is another one; at most this long.
     func waitForBell(_ value: UInt32, microseconds: Int) {
         memory.wait(ownWords.bell.offset, while: value, microseconds: microseconds)
     }
 
     func ring(_ slot: Int) { memory.ring(Layout.slot(slot).bell.offset) }
 
-    /// Subscribes this process to new versions.
+    /// Has the owner ring this process's attendant at each publication.
     func watch() { memory[ownWords.watches] = 1 }
 
     func ringWatchers() {
@@ -101,7 +102,7 @@ struct ProcessSlots: Sendable {
     /// Signs of life that a process has given so far.
     func signs(of slot: Int) -> UInt32 { memory[Layout.slot(slot).signs] }
 
-    /// Shows that this process is not stopped: its attendant has heard its bell.
+    /// Called by the attendant when it has heard its bell, and while it waits: shows that this process is not stopped.
     func giveSign() { memory.increment32(ownWords.signs.offset) }
 
     /// Process ids that hold a slot's lock, as far as the system tells them.
@@ -109,9 +110,11 @@ struct ProcessSlots: Sendable {
 
     // MARK: Bells of guests
 
-    /// Changes when a thread of this process that waits for a turn, an answer or a version has to check.
+    /// The word that the owner increments when a thread of this process that waits for a turn, an answer or a version
+    /// has to check.
     var guestBell: UInt32 { memory[ownWords.guestBell] }
 
+    /// Sleeps until the guest bell's value is another one; at most this long, and at most ``ProcessTable/step``.
     func waitAsGuest(_ value: UInt32, microseconds: Int = ProcessTable.step) {
         memory.wait(ownWords.guestBell.offset, while: value, microseconds: min(microseconds, ProcessTable.step))
     }
@@ -127,8 +130,8 @@ struct ProcessSlots: Sendable {
     /// Wakes the processes with commits that wait for publication.
     func wakeWaiters() { for other in others where memory[Layout.slot(other).waiters] != 0 { wakeGuest(other) } }
 
-    /// Whether a waiting thread must check now that processes live: either no bell rang, or bells rang for so long that
-    /// the check is due. Living processes that wait for a dead one keep ringing.
+    /// Whether a waiting thread must check now that the process it waits for lives: the wait ended without a bell, or
+    /// `next` has passed. Without `next`, processes that wait for the same dead one would put the check off by ringing.
     func isTimeToLook(_ next: inout Deadline, rang: Bool) -> Bool {
         if rang && file.scheduling.remaining(until: next) > 0 { return false }
         next = nextLook

@@ -1,8 +1,8 @@
 internal import StrataFiles
 
-// The state that processes with one store open share. Exclusion never depends on it: locks on bytes of the data file
-// exclude, and the kernel releases them with their process. The table lists the processes that wait, the visible
-// version, and the pinned versions.
+// The state that processes with one store open share. Mutual exclusion never depends on it, but on locks on bytes of
+// the data file, which the kernel releases when their process ends. The table lists the processes that wait, the
+// visible version, and the pinned versions.
 //
 // Invariants (10 of docs/file-format.md)
 // 1. An opener that has the data file for itself makes the table anew; a process attaches only to a table that a living
@@ -18,7 +18,7 @@ internal import StrataFiles
 ///
 /// Concurrency: every member may be called from any thread, except the pins, which the store's monitor guards.
 final class ProcessTable: Sendable {
-    /// Microseconds after which a waiting process checks that the process it waits for lives.
+    /// Microseconds after which a waiting thread checks that the process it waits for lives.
     static let step = 100_000
 
     let slots: ProcessSlots
@@ -81,7 +81,8 @@ final class ProcessTable: Sendable {
             table.slots.startAlone()
             return table
         } catch {
-            // A half-made table is of no use. The first error is the one to report.
+            // An unfinished table is of no use. An error of the removal is dropped: the first error is the one to
+            // report.
             do throws(FileError) { try options.fileSystem.remove(lockPath) } catch {}
             throw StorageError(error)
         }
@@ -89,9 +90,9 @@ final class ProcessTable: Sendable {
 
     /// Makes a lock file that holds no earlier contents.
     ///
-    /// An existing file is replaced, not overwritten: processes may still map it that have open a data file which this
-    /// one replaced. If this process may not remove it (another user's file in a directory with the sticky bit), the
-    /// file is zeroed: a process that maps it then finds its own slot free, and refuses.
+    /// An existing file is replaced, not overwritten: it may still be mapped by processes that have an earlier data
+    /// file of this path open. If this process may not remove it (another user's file in a directory with the sticky
+    /// bit), it is zeroed: a process that maps it then finds its own slot free, and throws `lockFile`.
     private static func makeFile(
         _ lockPath: String, beside path: String, _ fileSystem: any FileSystem
     ) throws(FileError) -> any File {
@@ -111,8 +112,8 @@ final class ProcessTable: Sendable {
         return try fileSystem.open(lockPath, .createBeside(path))
     }
 
-    /// As ``make(_:_:path:)``; nil if the disk has no room for the table. A store open in one process works without, so
-    /// that data can be deleted from a full disk. Other processes get an error that names the cause.
+    /// As ``make(_:_:path:)``; nil if the disk has no room for the table. This process can then use the store without a
+    /// table, so that it can delete data from a full disk. Other processes that open it get the error `unshared`.
     static func makeIfThereIsRoom(
         _ data: any File, _ options: StoreOptions, path: String
     ) throws(StorageError) -> ProcessTable? {
@@ -133,7 +134,7 @@ final class ProcessTable: Sendable {
         let identity: UInt64
         do throws(FileError) {
             identity = try file.identity()
-            // Only processes that map this very file hold this lock.
+            // Only processes that map this very file hold a lock on the byte of its identity.
             guard try data.isLocked(byte: LockByte.table(identity)) else {
                 throw FileError.keptOut(path: path)
             }
@@ -203,7 +204,7 @@ final class ProcessTable: Sendable {
     /// Orders stores to the table before loads from it.
     func fence() { memory.fence() }
 
-    /// A write or sync failed in some process: no process writes until one opens the store alone.
+    /// A write or sync failed in one of the processes: no process writes until one opens the store alone.
     var isPoisoned: Bool { memory[Layout.poison] != 0 }
 
     func poison() {
@@ -215,7 +216,7 @@ final class ProcessTable: Sendable {
     /// Counts changes of the damage record beside the store, by any process; 0 if there was none.
     var damageChanges: UInt32 { memory[Layout.damageChanges] }
 
-    /// Has all processes read the damage record again before they next use it.
+    /// Makes every process read the damage record again before it next uses it.
     func damageDidChange() {
         memory.increment32(Layout.damageChanges.offset)
     }
@@ -225,7 +226,8 @@ final class ProcessTable: Sendable {
     /// Whether this process has left the table.
     var isEnded: Bool { ended.isSet }
 
-    /// Whether this process is the only one that has the store open. If so, all others are kept out from then on.
+    /// Locks the store for this process alone, so that no other can open it.
+    /// - Returns: false if another process has it open; the lock stays shared then.
     func becomeAlone() throws(StorageError) -> Bool {
         do throws(FileError) { return try data.tryLock(byte: LockByte.open, exclusive: true) } catch {
             throw StorageError(error)
@@ -265,7 +267,7 @@ final class ProcessTable: Sendable {
             LockByte.writer, LockByte.slot(slots.own), LockByte.table(identity), LockByte.attached, LockByte.open,
         ]
         for byte in bytes {
-            // A lock that cannot be released is released with the descriptor.
+            // An error is dropped: the kernel releases the lock when the descriptor is closed.
             do throws(FileError) { try data.unlock(byte: byte) } catch { continue }
         }
         // Threads of this process that wait in the table wake and see that it has left.

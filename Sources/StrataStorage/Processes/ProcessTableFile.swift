@@ -1,7 +1,7 @@
 import CXXHash
 internal import StrataFiles
 
-/// The lock file in one process: shared words, the tail behind them, and the lock that guards changes.
+/// The lock file in one process: shared words, the tail after them, and the lock that guards changes.
 ///
 /// That lock is a byte of the data file, not of the lock file: it is released with a process that dies, and no process
 /// can overwrite it. Concurrency: every member may be called from any thread.
@@ -40,17 +40,17 @@ final class ProcessTableFile: Sendable {
         threads = options.scheduling.makeMonitor("process table")
     }
 
-    /// Runs `body` under the table's lock: no other thread of any process changes the table. `body` must not wait or do
-    /// I/O.
+    /// Runs `body` under the table's lock, which excludes all other threads of all processes. `body` must not wait or
+    /// do I/O.
     /// - Parameter patience: microseconds to wait for the lock.
-    /// - Throws: `lockFile` if the file is no table any more, or the lock's holder is stopped.
+    /// - Throws: `lockFile` if the file is no table any more, or another process holds the lock for longer than that.
     func withLock<Value>(patience: Int = patience, _ body: () throws(StorageError) -> Value) throws(StorageError)
         -> Value
     {
         threads.lock()
         defer { threads.unlock() }
         try lock(patience)
-        // A lock that cannot be released is released with the descriptor.
+        // An error is dropped: the kernel releases the lock when the descriptor is closed.
         defer { do throws(FileError) { try data.unlock(byte: LockByte.change) } catch {} }
         guard memory[Layout.magic] == Layout.magicNumber, memory.isIntact else { throw .lockFile(path: path) }
         return try body()
@@ -77,9 +77,9 @@ final class ProcessTableFile: Sendable {
         return words.withUnsafeBytes(Self.checksum)
     }
 
-    /// Removes the file, unless another file stands at its path.
+    /// Removes the file, unless its path leads to another file by now.
     func remove() {
-        // Errors are dropped: an opener ignores a lock file that no living process is attached to.
+        // Errors are dropped: a process that opens the store alone replaces a lock file that was left behind.
         do throws(FileError) {
             if try fileSystem.status(path)?.inode == file.status().inode { try fileSystem.remove(path) }
         } catch {}
@@ -99,7 +99,7 @@ final class ProcessTableFile: Sendable {
         do throws(FileError) { try file.write(bytes, at: Int64(Layout.bytes)) } catch { throw StorageError(error) }
     }
 
-    /// Reads bytes from behind the table; nil if the file is too short, the checksum differs, or `count` exceeds
+    /// Reads the tail's first bytes; nil if the file is too short, the checksum differs, or `count` exceeds
     /// `limit` (`count` comes from the file, so it is not trusted).
     func readTail(_ count: Int, checksum: UInt64, atMost limit: Int) throws(StorageError) -> [UInt8]? {
         if count > limit { return nil }

@@ -50,23 +50,23 @@ extension ProcessTable {
         static let blockBytes = Word64(160)
         static let blockChecksum = Word64(168)
         static let publication = Word64(192)
-        /// Counts owners that died.
+        /// Counts recoveries by a new owner: after the death of an owner, or if the previous one left no block.
         static let deaths = Word64(768)
         static let lastGrant = Word64(840)
         /// ``Durability`` of the owner, plus 1.
         static let durability = Word32(848)
         /// Counts changes of the damage record beside the store.
         static let damageChanges = Word32(852)
-        /// Base version of the open grant.
+        /// Base version of the last grant.
         static let base = Version(base: 896)
 
-        /// Records of publications: number `n` stands in record `n` modulo this.
+        /// Number of records of publications: publication `n` is in record `n` modulo this.
         static let versions: UInt64 = 8
-        /// Recovered versions of this many dead owners are kept.
+        /// The results of this many recoveries are kept.
         static let deathsKept: UInt64 = 8
         static let slots = 32
         static let pinsPerSlot = (slotBytes - Slot.pinsOffset) / 8
-        /// Size of the table. Behind it stands a hand-over block or a guest's record.
+        /// Size of the table in bytes. After it the file has a tail: a hand-over block or a guest's record.
         static let bytes = slotsOffset + slots * slotBytes
 
         private static let slotsOffset = 4096
@@ -74,7 +74,7 @@ extension ProcessTable {
 
         static func slot(_ index: Int) -> Slot { Slot(base: slotsOffset + index * slotBytes) }
         static func version(_ number: UInt64) -> Version { Version(base: 256 + Int(number % versions) * 64) }
-        /// The version to which the log of dead owner number `number` was recovered.
+        /// The version that recovery number `number` brought back.
         static func recovered(_ number: UInt64) -> Word64 { Word64(776 + 8 * Int(number % deathsKept)) }
 
         /// A published version.
@@ -99,23 +99,24 @@ extension ProcessTable {
             var state: Word32 { Word32(base) }
             /// Wakes the attendant.
             var bell: Word32 { Word32(base + 4) }
-            /// Number of its request for a turn; 0 if there is none.
+            /// Number of the process's request for a turn; 0 if there is none.
             var ticket: Word64 { Word64(base + 8) }
-            /// Whether the process is rung at new versions.
+            /// 1 if the attendant is rung at each publication.
             var watches: Word32 { Word32(base + 16) }
             var pinsUsed: Word32 { Word32(base + 20) }
             /// Wakes threads that wait for a turn, an answer, or a version.
             var guestBell: Word32 { Word32(base + 24) }
             /// Threads of the process that wait for a publication.
             var waiters: Word32 { Word32(base + 28) }
-            /// Number and state of its grant: ``GrantWord``.
+            /// Number and state of the process's last grant: ``GrantWord``.
             var grant: Word64 { Word64(base + 32) }
-            /// Counts signs of life: the attendant has heard a bell.
+            /// Counts the attendant's signs of life: ``SilenceWatch``.
             var signs: Word32 { Word32(base + 40) }
             var flags: Word32 { Word32(base + 44) }
             var recordBytes: Word32 { Word32(base + 48) }
             var recordChecksum: Word64 { Word64(base + 56) }
-            /// Why its record, or its request for ownership, was refused; for the latter the second word is the ticket.
+            /// Why the owner refused the process's record: a code and two numbers. For a refused request for ownership
+            /// only the numbers count: errno, and the request's ticket.
             var failure: Word32 { Word32(base + 64) }
             var failureFirst: Word64 { Word64(base + 72) }
             var failureSecond: Word64 { Word64(base + 80) }

@@ -1,15 +1,15 @@
 internal import StrataFiles
 
-/// The version that readers of all processes pin from now on.
+/// A version that the owner of writing has published to all processes, or lent to a guest as the base of a grant.
 struct PublishedVersion: Equatable {
-    /// Counts publications.
+    /// Number of the publication, or of the grant.
     var number: UInt64
     var version: UInt64
     var root: NodeReference
     var file: FileExtent
 }
 
-/// The newest version that readers of all processes may pin.
+/// The process table's records of published versions. The newest is the one that readers of all processes pin.
 struct PublishedVersions: Sendable {
     typealias Layout = ProcessTable.Layout
 
@@ -30,8 +30,9 @@ struct PublishedVersions: Sendable {
         return number
     }
 
-    /// The newest version. A record stays for seven publications, so a torn read is retried.
-    /// - Throws: `lockFile` if the record was overwritten.
+    /// The newest version. The owner reuses a record eight publications later, so a read that a publication interrupted
+    /// is repeated.
+    /// - Throws: `lockFile` if the record's checksum does not match although no publication came in between.
     func newest() throws(StorageError) -> PublishedVersion {
         while true {
             let number = publication
@@ -57,7 +58,8 @@ struct PublishedVersions: Sendable {
             (version.number, version.version, place, root.checksum, root.birth, pages))
     }
 
-    /// End of the pages of every version that the owner of writing has published or lent; nil if a record is damaged.
+    /// End of the contents in the newest publication or the last grant, the larger one: no version that another process
+    /// has seen reaches a page behind it. Nil if one of the records is damaged.
     var endOfContents: Int? {
         let (published, lent) = (publication, memory[Layout.lastGrant])
         guard let newest = get(published, Layout.version(published)) else { return nil }

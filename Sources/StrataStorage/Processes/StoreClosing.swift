@@ -17,8 +17,8 @@ extension Store {
     /// Waits for the open transaction, if there is one. A second call waits for the first one and does no more. In a
     /// process that was forked off since, the call has no effect.
     /// - Throws: what kept the checkpoint from being written. The log then stays and is replayed at the next open.
-    ///   Without a log (``Durability/none``) the newest commits are in memory alone: where they are not lost yet, as on
-    ///   a full disk, the store stays open, can be used, and can be closed again.
+    ///   Without a log (``Durability/none``) the newest commits are in memory alone: if they are not lost yet, as on a
+    ///   full disk, the store stays open, can be used, and can be closed again.
     package func close() throws(StorageError) { try close { () throws(FileError) in } }
 
     /// Whether the store is open. It is still open after a ``close()`` that threw and can be repeated.
@@ -26,14 +26,15 @@ extension Store {
 
     /// - Parameters:
     ///   - mayStayOpen: false if the caller drops the store in any case, even with commits that are not on disk.
-    ///   - last: runs when the file is complete and still locked.
+    ///   - last: runs when the file is complete and still locked; only in a store without a process table.
     func close(mayStayOpen: Bool = true, _ last: () throws(FileError) -> Void) throws(StorageError) {
         // A forked child must not close the parent's store.
         if isForked { return }
         try StoreClosing(of: self, mayStayOpen: mayStayOpen).run(last)
     }
 
-    /// Replaces this store, which was opened alone, by the closed store at `other`, and closes this one.
+    /// Replaces this store, which was opened without a process table, by the closed store at `other`, and closes this
+    /// one.
     ///
     /// Does so by a rename and a sync of the directory while the old file is still locked. A change of the whole store
     /// (a migration of several steps, a repair) is made on a copy beside it; at any moment the path leads to the old
@@ -51,8 +52,8 @@ extension Store {
         if commits.unpin(version) { releaseFile() }
     }
 
-    /// Leaves the table before the file is closed: a mapping keeps the file open after its descriptor is closed, so its
-    /// locks would stay.
+    /// Closes the file, after it leaves the process table: a mapping keeps the file open after its descriptor is
+    /// closed, and with it the locks.
     fileprivate func releaseFile() {
         if let processes {
             do throws(StorageError) {
@@ -65,8 +66,8 @@ extension Store {
     }
 }
 
-/// Closing of a store in this process: alone it completes the data file, beside other processes it hands ownership
-/// over.
+/// One close of a store in this process. The last process that has the store open completes the data file; an owner
+/// that leaves others behind hands ownership over.
 struct StoreClosing {
     private let store: Store
     private let mayStayOpen: Bool
@@ -79,8 +80,8 @@ struct StoreClosing {
         self.mayStayOpen = mayStayOpen
     }
 
-    /// Waits for the write gate.
-    /// - Parameter last: runs when the file is complete and still locked.
+    /// Waits for the write gate and closes the store.
+    /// - Parameter last: as in ``Store/close(mayStayOpen:_:)``.
     func run(_ last: () throws(FileError) -> Void) throws(StorageError) {
         guard let permit = begin() else { return }
         var failure: StorageError?
@@ -110,7 +111,8 @@ struct StoreClosing {
     private func begin() -> WritePermit? {
         guard var permit = enter() else { return nil }
         while monitor.withLock({ commits.state.others.waiters > 0 }) {
-            // Commits of this process wait for another process's sync. If that one dies, they need the gate to recover.
+            // Threads of this process wait until the owner, another process, publishes their commits. If the owner
+            // dies, they need the gate to recover.
             permit.giveBack()
             monitor.withLock { while commits.state.others.waiters > 0 { monitor.wait() } }
             permit = store.gate.acquire()
@@ -118,8 +120,8 @@ struct StoreClosing {
         return permit
     }
 
-    /// Acquires the write gate and marks the store as closing; waits while another thread closes it. Nil if it is
-    /// closed.
+    /// Acquires the write gate and marks the store as closing; waits while another thread closes it.
+    /// - Returns: nil if the store is closed.
     private func enter() -> WritePermit? {
         while true {
             let permit = store.gate.acquire()
@@ -154,13 +156,14 @@ struct StoreClosing {
         return true
     }
 
+    /// Marks the store as closed, and closes the log; also the data file, if no version is pinned.
     private func end(hasFailed: Bool) {
-        // A checkpoint or a commit leader may still use the files after a failure.
+        // After a failure a checkpoint or a commit leader may still use the files.
         checkpoints.writing.waitUntilDone()
         let isPinned = monitor.withLock {
             while commits.state.queue.isLeading { monitor.wait() }
-            // Threads that still wait for a commit must not write to the closed log: its descriptor may by then be
-            // another file's number.
+            // Threads that still wait for a commit must not write to the closed log: the number of its descriptor may
+            // belong to another file by then.
             if hasFailed { commits.state.queue.fail() }
             commits.state.log = nil
             commits.state.use = .closed
@@ -178,7 +181,7 @@ struct StoreClosing {
             if try processes.becomeAlone() {
                 try completeAlone(processes)
                 guard isPinned else { return }
-                // Other processes may open the store while this one still reads.
+                // This process still reads pinned versions, so it lets other processes open the store.
                 try handOver(processes)
                 return try processes.admitOthers()
             }
@@ -200,7 +203,8 @@ struct StoreClosing {
             // No process has written since the first opener had the store alone, or the store is poisoned.
             if !processes.ownership.wasTaken || processes.isPoisoned { return }
             if try store.isStale { return }
-            // The process that left last may still hold the table's lock, and its slot.
+            // The process that left last may still hold the table's lock, and its slot may still be taken: wait for the
+            // lock, and clear the slot.
             try processes.slots.clearDead()
             try store.becomeOwner()
         }

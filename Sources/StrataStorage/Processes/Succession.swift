@@ -1,6 +1,6 @@
 internal import StrataFiles
 
-/// Takes ownership of writing, and hands it over. The write gate is held throughout.
+/// Takes ownership of writing for this process, and hands it over to another one. The caller holds the write gate.
 struct Succession {
     let store: Store
     let processes: ProcessTable
@@ -12,26 +12,27 @@ struct Succession {
     // MARK: Becoming the owner
 
     /// Waits until this process may make a transaction.
-    /// - Returns: nil when it owns writing.
+    /// - Returns: the turn of a guest; nil when this process owns writing.
     /// - Throws: as ``awaitTurn(until:acceptsGrant:)``.
     func guestTurn(until deadline: Deadline) throws(StorageError) -> GuestTurn? {
         guard let grant = try awaitTurn(until: deadline, acceptsGrant: acceptsGrants) else { return nil }
         if acceptsGrants { return GuestTurn(store: store, processes: processes, grant: grant) }
-        // An owner of another durability class took over in between.
+        // A process of another durability class became the owner in between.
         processes.grants.giveBack(grant)
         _ = try awaitTurn(until: deadline, acceptsGrant: false)
         return nil
     }
 
-    /// Whether this process may be a guest. Beside an encrypted store it may not: a record would stand in plain text.
+    /// Whether this process may be a guest: the owner has its durability class, and the store is not encrypted, since
+    /// the lock file would hold the guest's record in plain text.
     private var acceptsGrants: Bool {
         store.options.cipher == nil && processes.ownership.durability == store.options.durability.code
     }
 
     /// Waits until this process may make a transaction.
-    /// - Parameter acceptsGrant: one transaction under another owner's turn is enough.
+    /// - Parameter acceptsGrant: the caller can do with a grant, for one transaction.
     /// - Returns: nil if this process owns writing, else the grant.
-    /// - Throws: `busy`, `poisoned`, `lockFile`; the errors of a recovery after another writer died.
+    /// - Throws: `busy`, `silent`, `noSpace`, `poisoned`, `lockFile`; the errors of a recovery after an owner died.
     func awaitTurn(until deadline: Deadline, acceptsGrant: Bool) throws(StorageError) -> Grant? {
         Attendant(store: store, processes: processes).start()
         if monitor.withLock({ commits.state.isOwner }) { return nil }
@@ -45,6 +46,7 @@ struct Succession {
         return nil
     }
 
+    /// Begins to own writing, once this process has the writer lock. After an error it releases ownership.
     private func begin(_ inheritance: Inheritance) throws(StorageError) {
         do throws(StorageError) {
             let newest = try processes.versions.newest()
@@ -67,7 +69,7 @@ struct Succession {
         }
     }
 
-    /// Whether the files are still as this process opened them. The table's word alone is not trusted.
+    /// Whether the files are still as they were when this process opened them. The table says so, but is not trusted.
     private func isAsOpened() throws(StorageError) -> Bool {
         // A file that was truncated meanwhile gets an error of its own, not one about the rest of its header.
         let size: Int64
@@ -80,7 +82,8 @@ struct Succession {
     }
 
     /// Makes this process the owner: from now on it allocates pages.
-    /// - Parameter restart: restarts the allocator with these versions protected; nil if its state is current.
+    /// - Parameter restart: restarts the allocator with the given versions protected; nil if the allocator's state is
+    ///   current.
     private func becomeOwner(restart: ((_ protecting: [UInt64]) -> Void)? = nil) {
         monitor.withLock {
             processes.fence()
@@ -129,31 +132,31 @@ struct Succession {
         try allocator.hold(block.held)
     }
 
-    /// Replays the log while other processes read. Pages of the dead writer's versions are dropped, and its changes are
-    /// written again to pages that no reader can have pinned.
+    /// Replays the log while other processes read. The new version uses none of the pages of the previous owner's
+    /// versions, which readers may have pinned: the changes are written again, to other pages.
     private func recover() throws(StorageError) {
         let start = try StartingSlot(store.file, store.path, store.options)
         let choice = start.choice
         let slot = choice.slot
-        // The dead writer may have grown the file beyond any size that it published.
+        // The previous owner may have grown the file beyond any size that it published.
         let filePages = Int(start.size) / Format.pageSize
         store.pages.admit(filePages)
         let base = try StartingSlot.version(slot, store.reader)
         let visible = monitor.withLock { commits.state.visible }
         if !slot.logRequired && base.version < visible.version {
-            // Versions that readers have seen are lost with the process that made them, which wrote without a log.
+            // Versions that readers have seen are lost: the process that made them wrote no log, and died.
             commits.poison()
             throw .poisoned
         }
         try resume(from: choice, filePages: filePages)
-        // Pages outside the checkpoint may belong to a version of the dead writer that another process has pinned, so
-        // they are held. Pages behind the end of all published and lent versions belong to none.
+        // Pages that the checkpoint does not reach may belong to a version of the previous owner that another process
+        // has pinned, so they are held. Pages behind the end of all published and lent versions belong to none.
         let end = processes.versions.endOfContents.map { min($0, filePages) } ?? filePages
         try allocator.holdAll(upTo: max(end, Int(slot.pageCount)), freed: visible.version + 1)
         do throws(StorageError) {
             let newest = try LogRecovery(of: store).run(on: base, isClean: choice.isClean, visible: visible.version)
-            // Noted before a later version is published: a process that waits for a version of the dead writer must not
-            // take a later one for it.
+            // Noted before a later version is published: a process that waits for a version of the dead owner must not
+            // take a later version for the one it waits for.
             processes.ownership.noteDeath(recovered: newest.version)
             show(newest, over: visible)
         } catch {
@@ -164,12 +167,14 @@ struct Succession {
         }
     }
 
+    /// Makes the result of a recovery the visible version.
     private func show(_ newest: VersionState, over visible: VersionState) {
         if newest.root == visible.root {
             monitor.withLock { commits.state.queue.restart(at: visible) }
             return
         }
-        // A replayed version has its protection as visible already; a checkpoint only has that of the last checkpoint.
+        // Recovery has protected a version that it replayed, as the visible one. The checkpoint that was there before
+        // has only the protection as the last checkpoint.
         if newest.version == store.checkpoints.slot.checkpoint.rawValue { allocator.protect(newest.version) }
         commits.show(newest)
     }
@@ -177,9 +182,9 @@ struct Succession {
     // MARK: Handing over
 
     /// Hands ownership to the next process. No thread of this process writes meanwhile.
-    /// - Parameter claimant: a guest that needs to own writing.
-    /// - Throws: what kept the newest version from becoming the checkpoint, if this process alone has it: without a log
-    ///   it then stays the owner.
+    /// - Parameter claimant: slot of a guest that has claimed ownership; nil for the process that asked first.
+    /// - Throws: without a log, what kept the newest version from becoming the checkpoint. Only this process's memory
+    ///   has that version, so this process stays the owner.
     func handOver(to claimant: Int? = nil) throws(StorageError) {
         let block = try makeBlock()
         store.checkpoints.writing.waitUntilDone()
@@ -191,14 +196,15 @@ struct Succession {
             commits.state.others.publication = processes.versions.publication
         }
         store.checkpoints.log.close()
-        // An error is dropped: without a block the next owner replays the log, as after a crash.
+        // An error is dropped: without a block the next owner replays the log, as after the death of an owner.
         if let block { do throws(StorageError) { try processes.ownership.leaveBlock(block) } catch {} }
         try processes.ownership.release(to: claimant)
     }
 
     /// Makes the newest version the checkpoint.
-    /// - Returns: nil if the next owner has to recover from the log, or from the state that the failure left: slower,
-    ///   but correct.
+    /// - Returns: the block for the next owner; nil if that one has to recover from the log, or from the state that a
+    ///   failure left: slower, but correct.
+    /// - Throws: as ``handOver(to:)``.
     private func makeBlock() throws(StorageError) -> HandOver? {
         let committed = monitor.withLock { commits.state.committed }
         guard commits.waitUntilDurable(committed.version) else { return nil }
@@ -212,7 +218,8 @@ struct Succession {
         }
         let held = allocator.held
         let slot = store.checkpoints.slot
-        // Extents that a recovery holds behind the checkpoint's end are not in the checkpoint's free map.
+        // A recovery may hold extents behind the checkpoint's end. The checkpoint's free map does not have them, so the
+        // next owner could not hold them.
         guard held.allSatisfy({ UInt64($0.page) + UInt64($0.pages) <= slot.pageCount }) else { return nil }
         return HandOver(sequence: slot.sequence, held: held)
     }

@@ -2,16 +2,17 @@ internal import StrataFiles
 
 // One process at a time owns writing. The owner keeps a writer's state (free pages, position in the log) in its own
 // memory, and hands it over in one piece when another process asks, so a process that is alone pays nothing for
-// sharing. The owner word says which process has the turn; the lock on `LockByte.writer` excludes. If the word is
-// wrong, the holder of the lock restores it.
+// sharing. The owner word names the process that has the turn, but does not exclude: a process writes only while it has
+// the exclusive lock on `LockByte.writer`. If another process overwrites the word, the holder of the lock restores it.
 
 /// State from which an owner of writing starts.
 enum Inheritance {
-    /// No process has owned writing since this one opened the store.
+    /// The files as this process read them at its open: it made the table, and no process has owned writing since.
     case own
     /// The previous owner left a hand-over block.
     case block
-    /// The previous owner died, or there was none: the log has to be replayed.
+    /// The previous owner died or left no block, or the process that made the table never owned writing: the log has to
+    /// be replayed.
     case none
 }
 
@@ -34,12 +35,13 @@ struct WritingOwnership: Sendable {
     private var memory: any SharedMemory { file.memory }
     private var scheduling: any Scheduling { file.scheduling }
 
-    /// After this many consecutive checks in which the process named by the owner word did not hold the writer lock,
-    /// another owner is chosen.
+    /// After this many consecutive checks in which no process held the writer lock, although the owner word names a
+    /// living process, a waiting process chooses another owner.
     private static let looksAtIdleOwner = 10
     /// Attempts to take the writer lock, a millisecond apart, before the table counts as wrong.
     private static let attemptsToLock = 5000
-    /// Bytes of the longest hand-over block. Instead of a longer one, none is left, and the next owner replays the log.
+    /// Bytes of the longest hand-over block. An owner whose block would be longer leaves none: the next owner replays
+    /// the log.
     private static let longestBlock = 64 << 20
 
     /// Whether the owner word names this process.
@@ -62,8 +64,8 @@ struct WritingOwnership: Sendable {
 
     // MARK: Asking
 
-    /// Waits for this process's turn; processes get it in the order in which they asked.
-    /// - Parameter acceptsGrant: one transaction under the owner's write gate is enough.
+    /// Waits for this process's turn; processes get it in the order in which they asked. The write gate is held.
+    /// - Parameter acceptsGrant: the caller can do with a grant, for one transaction under the owner's write gate.
     /// - Throws: `busy` after the deadline, and if the owner cannot hand ownership over; `noSpace` if it lacks the room
     ///   for that; `silent` if the process that has the turn is stopped; `poisoned`; `lockFile`.
     func awaitTurn(until deadline: Deadline, acceptsGrant: Bool, storePath: String) throws(StorageError) -> Turn {
@@ -77,6 +79,8 @@ struct WritingOwnership: Sendable {
         }
     }
 
+    /// Stores a request for a turn in this process's slot, and calls the owner.
+    /// - Returns: the request's ticket.
     private func ask(_ acceptsGrant: Bool) throws(StorageError) -> UInt64 {
         try file.withLock { () throws(StorageError) in
             let ticket = max(1, memory[Layout.lastTicket] &+ 1)
@@ -89,7 +93,8 @@ struct WritingOwnership: Sendable {
         }
     }
 
-    /// - Returns: a grant; nil if the owner word names this process.
+    /// Waits until the owner word names this process, or the owner offers a grant.
+    /// - Returns: the grant; nil if the owner word names this process.
     private func awaitWord(
         _ ticket: UInt64, until deadline: Deadline, storePath: String
     ) throws(StorageError) -> Grant? {
@@ -113,24 +118,24 @@ struct WritingOwnership: Sendable {
                 isStopped = silence.isSilent(owner)
                 if left == 0 || isStopped {
                     memory[slots.ownWords.ticket] = 0
-                    // A grant that is still there was made by an owner that died.
+                    // A grant word that is still set is left from an owner that died.
                     grants.forgetOwn()
                     return true
                 }
-                // The ticket is stored again: this process may have had an offer that was withdrawn before it saw it.
+                // An offer clears the ticket. The owner may have withdrawn one before this process saw it.
                 memory[slots.ownWords.ticket] = ticket
                 try callOwner(&idle)
                 return false
             }
             if isOver { throw isStopped ? silence.error(path: storePath) : .busy(path: storePath) }
-            // A process whose own slot was overwritten is never chosen.
+            // If the slot was overwritten, other processes take it for free, and never choose this one.
             guard memory[slots.ownWords.state] == 1 else { throw .lockFile(path: file.path) }
         }
         return nil
     }
 
-    /// Rings a living owner, or chooses the next one. The table's lock is held.
-    /// - Parameter idle: consecutive checks in which no process held the writer lock.
+    /// Rings the owner if it lives, else chooses the next one. The table's lock is held.
+    /// - Parameter idle: consecutive checks in which no process held the writer lock; counted here.
     private func callOwner(_ idle: inout Int) throws(StorageError) {
         let owner = Int(memory[Layout.owner]) - 1
         if owner >= 0, owner < Layout.slots {
@@ -165,10 +170,10 @@ struct WritingOwnership: Sendable {
         }
     }
 
-    /// Gives the turn to the living process that asked first. The table's lock is held.
+    /// Gives ownership to the living process that asked first. The table's lock is held.
     private func chooseOwner() throws(StorageError) {
         memory[Layout.owner] = 0
-        // A guest of an owner that died keeps its turn.
+        // The guest of an owner that died comes first: it keeps its turn, and ends it as the owner.
         if let guest = try grants.livingGuest() { return give(to: guest) }
         while let first = firstTicket() {
             if try slots.isAlive(first) { return give(to: first) }
@@ -176,9 +181,10 @@ struct WritingOwnership: Sendable {
         }
     }
 
-    /// Makes a process the owner, and wakes it. The table's lock is held.
+    /// Names a process in the owner word, and wakes it: it becomes the owner once it has the writer lock. The table's
+    /// lock is held.
     private func give(to first: Int) {
-        // This order: a crash in between leaves a turn that is released again, not a waiter without a ticket.
+        // In this order a crash in between leaves a turn that its process can release, not a waiter without a ticket.
         memory[Layout.owner] = UInt32(first + 1)
         memory[Layout.slot(first).ticket] = 0
         slots.ring(first)
@@ -222,7 +228,7 @@ struct WritingOwnership: Sendable {
             guard slots.isTaken(slot), ticket != 0, memory[words.flags] == Layout.wantsOwnership else { return }
             mark(.refusedOwnership)
             grants.putRefusal(error, words, ticket)
-            // This order: a crash in between leaves a process that keeps asking.
+            // The flags follow the reason: a crash in between leaves a process that still waits.
             memory[words.flags] = Layout.wantsOwnership | Layout.isRefused
             memory[words.ticket] = 0
             slots.wakeGuest(slot)
@@ -231,16 +237,16 @@ struct WritingOwnership: Sendable {
 
     // MARK: Owning
 
-    /// Takes the writer lock after the owner word named this process, and reads what the previous owner left.
-    /// - Returns: nil if the turn is not this process's after all.
+    /// Takes the writer lock after the owner word named this process.
+    /// - Returns: what the previous owner left; nil if the owner word names this process no longer.
     private func becomeOwner(until deadline: Deadline, storePath: String) throws(StorageError) -> Inheritance? {
-        // Grants of an owner that died are void: one left open would bring ownership here again.
+        // A grant of an owner that died is void: one left open would bring ownership here again (``chooseOwner()``).
         grants.forgetOwn()
         do throws(StorageError) {
             if memory[Layout.poison] != 0 { throw .poisoned }
             var attempts = 0
-            // The locks of a dying process may outlive its slot for a moment; a living owner shows in the owner word;
-            // any other holder of the lock does not use this table.
+            // Two holders of the lock are legitimate: a dying process, whose locks may outlive its slot for a moment,
+            // and a living owner, which restores the owner word when it is rung. Any other does not use this table.
             while try !lockWriter() {
                 attempts += 1
                 if !isOwn { return nil }
@@ -275,7 +281,7 @@ struct WritingOwnership: Sendable {
         do throws(FileError) { try file.data.unlock(byte: LockByte.writer) } catch { throw StorageError(error) }
     }
 
-    /// Restores the owner word of this process, which owns writing. Its store's write gate is held.
+    /// Names this process, which owns writing, in the owner word again. Its store's write gate is held.
     func restoreWord() throws(StorageError) {
         try file.withLock { () throws(StorageError) in
             if isOwn { return }
@@ -284,19 +290,19 @@ struct WritingOwnership: Sendable {
         }
     }
 
-    /// Releases ownership: to the process that asked first, or to a guest that claims it.
+    /// Releases ownership: to `claimant`, a guest that has claimed it, or else to the process that asked first.
     func release(to claimant: Int? = nil) throws(StorageError) {
         try unlockWriter()
         try file.withLock { () throws(StorageError) in
             guard isOwn else { return }
-            // Drops a grant that this process returned under a dead owner, or never saw.
+            // Drops a grant that this process returned under an owner that died, or never saw.
             grants.forgetOwn()
             if let claimant, slots.isTaken(claimant), try slots.isAlive(claimant) { return give(to: claimant) }
             try chooseOwner()
         }
     }
 
-    /// Whether the process that lent the turn no longer owns writing.
+    /// Whether the process that lent the turn has died or no longer owns writing.
     func isGone(_ grant: Grant) throws(StorageError) -> Bool {
         try file.withLock { () throws(StorageError) in
             guard count == grant.ownerships, memory[Layout.owner] == UInt32(grant.owner + 1),
@@ -308,7 +314,7 @@ struct WritingOwnership: Sendable {
 
     // MARK: The block
 
-    /// Leaves a hand-over block. Without one, the next owner replays the log.
+    /// Leaves a hand-over block to the next owner, unless it is too long. Without one, the next owner replays the log.
     func leaveBlock(_ block: HandOver) throws(StorageError) {
         let bytes = block.encode()
         if bytes.count > Self.longestBlock { return }
@@ -325,12 +331,12 @@ struct WritingOwnership: Sendable {
         return bytes.flatMap(HandOver.init)
     }
 
-    // MARK: Dead owners
+    // MARK: Recoveries
 
-    /// Counts dead owners whose log was recovered.
+    /// Counts recoveries by a new owner: after the death of an owner, or if the previous one left no block.
     var deaths: UInt64 { memory[Layout.deaths] }
 
-    /// Records the version to which a dead owner's log was recovered. Called before a later version is published.
+    /// Records the version that a recovery brought back. The new owner calls it before it publishes a later version.
     func noteDeath(recovered version: UInt64) {
         let number = deaths
         memory[Layout.recovered(number)] = version
@@ -338,8 +344,8 @@ struct WritingOwnership: Sendable {
         memory.fence()
     }
 
-    /// The version to which the log was recovered after `number` deaths; nil if no owner died since, or the entry was
-    /// overwritten.
+    /// The version that recovery number `number`, counted from 0, brought back; nil if there was no such recovery yet,
+    /// or later ones have overwritten its entry.
     func recovered(_ number: UInt64) -> UInt64? {
         let version = memory[Layout.recovered(number)]
         memory.fence()

@@ -14,9 +14,9 @@ enum WritingRole {
 struct OtherProcesses {
     /// Number of the publication that is the visible version.
     var publication: UInt64 = 0
-    /// Count of versions that this process has announced.
+    /// Publications that this process has made while other processes were attached.
     var announcements = 0
-    /// Threads of this process whose commits wait for another process's sync.
+    /// Threads of this process that wait until the owner, another process, has published a version.
     var waiters = 0
     /// Whether the attendant's thread runs.
     var hasAttendant = false

@@ -6,11 +6,11 @@ internal import StrataFiles
 // 8. A half of the log is written over only after a later header is durable.
 //
 // Lock order: write gate, the monitor of `commits`, the allocator's lock. Only the write gate is held across a sync;
-// docs/storage.md says where.
+// docs/storage.md says when.
 
 /// An open store.
 ///
-/// Readers pin a version by ``snapshot()`` and read it without locks; one transaction at a time changes the store.
+/// Readers pin a version by ``snapshot()`` and read it without locks. One transaction at a time changes the store.
 /// Concurrency: every member may be called from any thread.
 package final class Store: Sendable {
     package let path: String
@@ -63,7 +63,7 @@ package final class Store: Sendable {
         damage = DamageRegister(path: path, storeID: checkpointer.slot.storeID, options: options, processes: processes)
     }
 
-    /// A running checkpoint keeps the process's locks, and other processes wait for them: it must go on without pauses.
+    /// A running checkpoint keeps the process's locks, which other processes wait for: it must not pause.
     deinit { if !isForked { checkpoints.writing.hurry() } }
 
     /// Whether this process was forked off after the store was opened. The store's threads do not exist in the child,
@@ -133,7 +133,7 @@ package final class Store: Sendable {
     }
 
     /// Whether readers may pin a newer version than a snapshot's.
-    /// - Complexity: O(1), without locks where the snapshot is of the newest version.
+    /// - Complexity: O(1); without a lock if the store has a process table and the snapshot is of the newest version.
     package func hasNewer(than snapshot: Snapshot) -> Bool {
         commits.isNewest(snapshot.publication) ? false : newestVersion > snapshot.version
     }
@@ -145,7 +145,8 @@ package final class Store: Sendable {
     /// - Complexity: O(pins).
     package var activeVersions: Int { commits.activeVersions }
 
-    /// Calls `body` after each version has become visible, in order, on the thread that published it, without locks.
+    /// Calls `body` after each version has become visible, in order and without locks: on the thread that made the
+    /// version visible, or on one that delivers earlier notices at that moment.
     package func addObserver(_ body: @escaping @Sendable (CommitNotice) -> Void) -> ObserverToken {
         if isForked { return ObserverToken {} }
         if let processes {
@@ -162,7 +163,7 @@ package final class Store: Sendable {
 
     // MARK: Writing
 
-    /// Whether the path still leads to the file that is open.
+    /// Whether the path leads to another file than the open one by now, or to none.
     package var isStale: Bool {
         get throws(StorageError) {
             if isForked { return true }
@@ -179,8 +180,8 @@ package final class Store: Sendable {
     }
 
     /// Waits for the write gate and starts a transaction on the newest committed version.
-    /// - Throws: `closed`, `forked`, `readOnly`, `poisoned`, `damaged`; `busy` after ``StoreOptions/writeTimeout``;
-    ///   `stale` when the file was replaced or removed; `corrupt` when the free map cannot be read.
+    /// - Throws: `closed`, `forked`, `readOnly`, `poisoned`, `damaged`, `stale`, `busy` (see ``StoreOptions``),
+    ///   `corrupt` for an unreadable free map; beside others also as ``Succession/awaitTurn(until:acceptsGrant:)``.
     package func beginWrite() throws(StorageError) -> WriteTransaction {
         if options.readOnly { throw .readOnly(path: path) }
         try checkOrigin()

@@ -63,7 +63,7 @@ package struct BacklinkReader {
     }
 
     /// Appends origins, each as often as it links, from the origin `first` on, until there are `most` or more.
-    /// - Returns: where to go on; nil if these are all.
+    /// - Returns: the first origin of the next call; nil if all were appended.
     package func append(to keys: inout [Int64], from first: Int64, atMost most: Int) throws(StorageError) -> Int64? {
         var last = first
         let start = keys.count

@@ -4,10 +4,10 @@
 /// again, and a tree that was written anew, moved or repeated by a replay, are no change. A replaced value is a
 /// deletion and an insertion, in a map a modification. A moved element is a deletion and an insertion, too.
 ///
-/// Removing the elements at ``deletions`` from the old collection, from the back, and inserting those at ``insertions``
-/// of the new one, from the front, gives the new collection (for a map after setting the values at ``modifications``).
-/// Changes that are far apart give no larger difference than they are; for maps, and for sets whose order storage
-/// knows, the difference is minimal.
+/// To get the new collection, set the values at ``modifications`` (in a map), remove the elements at ``deletions`` from
+/// the old collection, the last one first, and insert those that the new collection has at ``insertions``, the first
+/// one first. The difference of changes that are far apart has no more elements than they have. For maps, and for sets
+/// whose order storage knows, it is minimal.
 package struct CollectionDifference: Equatable, Sendable {
     /// A key of both versions whose value differs.
     package struct Modification: Equatable, Sendable {
@@ -15,14 +15,14 @@ package struct CollectionDifference: Equatable, Sendable {
         package var new: Int
     }
 
-    /// Old places; ascending, no two ranges adjoin.
+    /// Places in the old collection; ascending, no two ranges adjoin.
     package private(set) var deletions: [Range<Int>] = []
-    /// New places; ascending, no two ranges adjoin.
+    /// Places in the new collection; ascending, no two ranges adjoin.
     package private(set) var insertions: [Range<Int>] = []
     /// In a map: places of keys whose values differ. Ascending.
     package private(set) var modifications: [Modification] = []
 
-    /// For each range, the number of places in the ranges before it.
+    /// For each range of deletions, and of insertions, the number of places in the ranges before it.
     private var goneBefore: [Int] = []
     private var comeBefore: [Int] = []
 
@@ -32,8 +32,8 @@ package struct CollectionDifference: Equatable, Sendable {
     ///   - earlier: the collection of a row and column in one version.
     ///   - later: that of the same row in another version. The versions may be of different openings of one store.
     /// - Throws: `corrupt`.
-    /// - Complexity: the leaves that only one of both has, their elements, and the nodes above them; O(1) for equal
-    ///   references. Lists that were rewritten take O(count log count).
+    /// - Complexity: O(leaves that only one of both has, their elements, and the nodes above them); O(1) for equal
+    ///   references; O(count log count) for a list that was rewritten.
     package init(from earlier: CollectionReader, to later: CollectionReader) throws(StorageError) {
         if earlier.stands(where: later) { return }
         if earlier.shape.kind == later.shape.kind && earlier.shape.form == later.shape.form {
@@ -122,7 +122,7 @@ package struct CollectionDifference: Equatable, Sendable {
         }
     }
 
-    /// For sets and maps, which ascend.
+    /// Compares parts of sets or maps, which ascend.
     private mutating func merge(
         _ before: ElementStretch, at old: Int, with after: ElementStretch, at new: Int, isMap: Bool
     ) throws(StorageError) {

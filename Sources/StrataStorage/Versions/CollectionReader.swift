@@ -14,7 +14,7 @@ package struct CollectionPart {
 
     @inline(__always) package var end: Int { first + count }
 
-    /// Whether values may lie in a range, judged by their encoding.
+    /// Whether values may lie in a range, judged by the base and width of their encoding.
     func mayHaveIntegers(_ range: ClosedRange<Int64>) -> Bool {
         guard case .leaf(let leaf, _) = source else { return true }
         return leaf.values.mayHave(range)
@@ -111,7 +111,7 @@ package struct CollectionReader {
         try self.init(cell, shape: shape, column: column, isLinks: definition.type == .links, reader: reader)
     }
 
-    /// Of a located row.
+    /// Reads the collection of a located row.
     /// - Parameters:
     ///   - key: the row's.
     ///   - collection: the column's kind of collection, for a column that no version has declared.
@@ -149,7 +149,7 @@ package struct CollectionReader {
     }
 
     /// - Parameter path: places of the elements that the collection is nested in, from the outside.
-    /// - Throws: as ``init(_:table:key:column:)``; `misuse` with `noSuchPlace`, or `wrongType` if an element is none.
+    /// - Throws: as ``init(_:table:key:column:)``; `misuse` with `noSuchPlace`, or `wrongType` for no collection there.
     package init(_ view: ReadView, table: Int, key: RowKey, column: Int, path: [Int]) throws(StorageError) {
         var reader = try CollectionReader(view, table: table, key: key, column: column)
         for place in path {
@@ -159,7 +159,7 @@ package struct CollectionReader {
         self = reader
     }
 
-    /// Of a value of any type that is a list or a map; nil for another value.
+    /// Reads a list or a map that is a row's value of any type; nil for another value.
     /// - Parameter value: of a row, borrowed from the version.
     /// - Throws: `corrupt` if it does not have the layout.
     package init?(_ view: ReadView, value: UnsafeRawBufferPointer) throws(StorageError) {
@@ -200,13 +200,13 @@ package struct CollectionReader {
             column: .nested(isKeyed: isKeyed), isLinks: false, reader: reader)
     }
 
-    /// The root of its tree; nil if it has none.
+    /// The root of the collection's tree; nil if it has none.
     var root: NodeReference? {
         guard case .tree(let root, _) = cell else { return nil }
         return root
     }
 
-    /// The elements around a place.
+    /// The part that contains a place.
     /// - Throws: `misuse(.noSuchPlace)`; `corrupt`.
     /// - Complexity: O(log count).
     package func part(at place: Int) throws(StorageError) -> CollectionPart {
@@ -351,7 +351,7 @@ extension ReadView {
         return total
     }
 
-    /// The content of a row's cell. In a transaction's view a changed collection has a handle there.
+    /// The content of a row's cell; in a transaction's view, for a changed collection, its handle.
     func collectionCell(_ row: RowLocation, _ column: Int) throws(StorageError) -> CollectionCell {
         guard let position = try position(row, column) else {
             try confirm()
@@ -374,7 +374,7 @@ extension CollectionMatcher {
         _ holds: @escaping @Sendable (CollectionReader) throws(StorageError) -> Bool
     ) {
         self.init { (bytes, isLong, column, reader) throws(StorageError) in
-            // A filter does not know the owner.
+            // A filter does not know which row a cell belongs to.
             var shape = CollectionShape(collection, table: 0, column: column, owner: 0)
             shape.isAnyones = true
             let cell: CollectionCell =

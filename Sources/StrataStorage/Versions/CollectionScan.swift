@@ -46,10 +46,10 @@ package struct ElementBatch {
 }
 
 extension CollectionReader {
-    /// Calls `body` with all elements from a place on, in order and decoded, until it returns false. It must not change
-    /// the collection.
+    /// Calls `body`, which must not change the collection, with all elements from a place on, in order and decoded,
+    /// until it returns false.
     /// - Throws: `corrupt`; errors of `body`.
-    /// - Complexity: O(count), with the kernels for rows.
+    /// - Complexity: O(count), by the same decoders as rows.
     package func forEachBatch(
         from place: Int = 0, _ body: (ElementBatch) throws(StorageError) -> Bool
     ) throws(StorageError) {
@@ -114,7 +114,7 @@ extension CollectionReader {
     /// The first place at or after `place` with an element equal to a value, which may be null; doubles compare as
     /// numbers, text and data bytewise.
     /// - Throws: `corrupt`.
-    /// - Complexity: O(count), on packed values; leaves whose frame excludes an integer are skipped.
+    /// - Complexity: O(count), on packed values; leaves whose base and width exclude an integer are skipped.
     package func firstPlace(of wanted: Cell, from place: Int = 0) throws(StorageError) -> Int? {
         guard let test = ColumnTest(equalTo: wanted, shape.kind) else { return nil }
         var found: Int?

@@ -44,8 +44,8 @@ struct DuplicateSearch {
     /// Compares the values of rows under one entry key, and counts equal ones.
     private mutating func count(_ rows: [RowKey]) throws(StorageError) {
         if rows.count < 2 { return }
-        // Bytes with equal hashes are few, and so is null, which shares the smallest value's key: a linear search
-        // suffices.
+        // Few different values have one entry key: null and the smallest value, or bytes with equal hashes. Only in an
+        // ordered index many may, bytes with the same first eight; then this takes the square of their number.
         var groups: [(row: RowKey, value: ComparedValue, count: Int)] = []
         for row in rows {
             let value = try comparedValue(row)

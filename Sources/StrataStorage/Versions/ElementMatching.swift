@@ -1,11 +1,11 @@
 /// Finds the unchanged elements of two runs of a list, by value.
 ///
 /// 1. Equal elements at the start are skipped. At a mismatch, up to 32 deleted, inserted or replaced elements are taken
-///    for the change if the 16 elements behind them agree: single changes take time linear in the run.
+///    for the change if the 16 elements after them agree. So single changes take time linear in the run.
 /// 2. Otherwise elements that are unique on each side are found, and the longest ascending chain of them is kept; the
 ///    parts between them are matched in the same way.
-/// 3. Without unique elements, the shortest edit script is searched, up to a bound of the work; beyond it the rest
-///    counts as replaced.
+/// 3. Between short runs, and without unique elements, the shortest edit script is searched, up to a bound of the work;
+///    beyond it the rest counts as replaced.
 struct ElementMatching {
     /// Indices of deleted elements, and of inserted ones, unordered.
     private(set) var gone: [Range<Int>] = []
@@ -33,7 +33,7 @@ struct ElementMatching {
     private struct Part {
         var old: Range<Int>
         var new: Range<Int>
-        /// Depth of searches for unique elements around it.
+        /// Number of searches for unique elements that led to this part.
         var depth = 0
 
         var isOneSided: Bool { old.isEmpty || new.isEmpty }
@@ -107,7 +107,7 @@ struct ElementMatching {
         return nil
     }
 
-    /// Whether some elements from there on agree, or all that are left.
+    /// Whether the next elements on both sides agree, or all that are left.
     private func agree(_ a: Int, _ b: Int) throws(StorageError) -> Bool {
         let left = min(old.count - a, new.count - b)
         if left < Self.agreement && (left < 0 || old.count - a != new.count - b) { return false }
@@ -117,8 +117,8 @@ struct ElementMatching {
 
     // MARK: Unique elements
 
-    /// Elements that are unique on each side, as many as ascend on both; nil if there are none, or the depth is
-    /// exceeded.
+    /// Pairs of equal elements that are unique on each side: a longest chain that ascends on both. Nil if there are
+    /// none, or the steps left do not suffice for a part that was divided before.
     private mutating func unique(_ part: Part) throws(StorageError) -> [(old: Int, new: Int)]? {
         if part.depth > 0 {
             guard budget >= part.size else { return nil }

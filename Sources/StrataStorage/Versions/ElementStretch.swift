@@ -4,7 +4,7 @@
     import Glibc
 #endif
 
-/// Adjacent elements of a collection in one version, decoded. Bytes are borrowed.
+/// Adjacent elements of a collection in one version, decoded. Their bytes are borrowed from the version.
 struct ElementStretch {
     private let elements: CollectionElements
     private let collection: CollectionReader
@@ -33,7 +33,7 @@ struct ElementStretch {
     /// The column that orders a set or a map.
     private var ordering: ColumnBuffer { elements.keys ?? elements.values }
 
-    /// Whether an element, or a map's value, equals one of another run.
+    /// Whether an element, or a map's value, equals one of another stretch.
     @inline(__always)
     func hasSameValue(_ index: Int, as other: ElementStretch, _ place: Int) throws(StorageError) -> Bool {
         let (mine, others) = (elements.values, other.elements.values)
@@ -108,7 +108,7 @@ struct ElementStretch {
 
     private static let nullToken: UInt64 = 0x9E37_79B9_7F4A_7C15
 
-    /// A hash that is equal for equal elements, and rarely for others.
+    /// A hash that is equal for equal elements, and rarely for others; all inner collections have one.
     func token(_ index: Int) throws(StorageError) -> UInt64 {
         let row = start + index
         let values = elements.values

@@ -11,7 +11,7 @@ package struct FilteredRows {
     package init(_ view: ReadView, _ table: Int, _ filter: RowFilter) throws(StorageError) {
         try view.prepareRows(table)
         try filter.check(view.state.schema.tables[table].columns)
-        // The cells of open collections hold handles.
+        // The cells of open collections have handles, which a filter cannot follow.
         if view.hasOpenCollections, filter.asksCollections { throw .misuse(.wrongType) }
         self.view = view
         self.table = table
@@ -39,7 +39,7 @@ package struct FilteredRows {
         try view.reader.confirm()
     }
 
-    /// Whether all keys of a group are greater.
+    /// Whether all keys of a group are greater than a key.
     private func isBehind(_ key: Int64, _ group: Group) throws(StorageError) -> Bool {
         guard let first = try group.select(0, view.reader) else { return false }
         return try group.key(first, view.reader) > key
@@ -174,8 +174,8 @@ package enum KeyStretch {
 
 extension ReadView {
     /// Calls `body` with the keys of the rows that pass, ascending, without an array of all.
-    /// - Throws: `misuse` if the filter does not fit the table; then, and if a page cannot be read, the keys that were
-    ///   handed out mean nothing.
+    /// - Throws: `misuse` if the filter does not fit the table; `corrupt` if a page cannot be read: the keys that
+    ///   `body` got mean nothing then.
     package func forEachStretch(
         _ table: Int, where filter: RowFilter, _ body: (KeyStretch) -> Void
     ) throws(StorageError) {

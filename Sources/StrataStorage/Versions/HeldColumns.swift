@@ -1,7 +1,7 @@
 extension ReadView {
-    /// The column ids under which row groups hold values, by table, once the store's ids are nearly exhausted. The
-    /// values of a removed column stay in its groups until they are rebuilt, and a new column with the same id would
-    /// read them.
+    /// The column ids under which row groups hold values, by table, once the store's ids are nearly exhausted. A row
+    /// group keeps the values of a removed column until it is rebuilt, so a new column must not get the same id: it
+    /// would read them.
     /// - Returns: no ids while there are many unused ones.
     /// - Throws: errors of reading.
     /// - Complexity: O(1); O(row groups) once ids are nearly exhausted.

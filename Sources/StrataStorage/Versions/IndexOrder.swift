@@ -1,14 +1,14 @@
 /// The rows of a table in the order of a column with an ordered index: null, then by value; rows with equal values by
 /// key, in both directions. Branches of the index count entries, so that a place costs a few paths.
 ///
-/// Holds for the state of the view that it was made from, and keeps no view.
+/// Valid for the state of the view that it was made from. It does not keep that view alive.
 package struct IndexOrder {
-    /// What stands at a place.
+    /// What is at a place of the order.
     package enum Place: Equatable {
         case row(RowKey)
-        /// The place is behind the last row.
+        /// The place is after the last row.
         case end
-        /// Null and the smallest value share the key in the index, and rows at this place have either.
+        /// Null and the smallest value have the same key in the index, and there are rows with either at this place.
         case undecided
     }
 
@@ -17,16 +17,16 @@ package struct IndexOrder {
     private let rows: UInt64
     /// Entries with the key of null.
     private let lowest: UInt64
-    /// Whether rows with that key have the same value; nil until a place among them is asked for.
+    /// Whether all rows with the key of null have the same value; nil until a place among them is asked for.
     private var isLowestEqual: Bool?
-    /// So many of the first entries are known to be of null.
+    /// Number of entries at the start of the index whose rows are known to have null.
     private var leadingNulls = 0
 
-    /// Up to this number, the rows of the first entries are read.
+    /// Up to this place, the rows of the first entries are read to see whether they have null.
     private static let mostLeadingNulls = 64
 
-    /// Nil if the column has no ordered index, or the index has another order: NaN comes before all values, while its
-    /// entries stand at both ends.
+    /// - Returns: nil if the column is not one of integers or doubles with an ordered index, or the index has NaN: in
+    ///   the order NaN comes before all values, but its entries are at both ends of the index.
     package init?(_ view: ReadView, _ table: Int, _ column: Int) throws(StorageError) {
         let definition = view.schema.tables[table].columns[column]
         guard definition.index == .ordered, definition.type == .integer || definition.type == .double else {
@@ -55,14 +55,14 @@ package struct IndexOrder {
 
     /// The row at a place.
     /// - Parameter view: shows the state that the order was made from.
-    /// - Complexity: O(log rows); once more a pass over the column's nulls, if null has the place and more than some
-    ///   tens of rows, or values equal to the smallest one, are before it.
+    /// - Complexity: O(log rows). The first call for a place among rows with the key of null also counts the column's
+    ///   nulls; not in ascending order, while the rows up to the place are at most 64 and all have null.
     package mutating func row(at place: Int, ascending: Bool, _ view: ReadView) throws(StorageError) -> Place {
         guard place >= 0, place < rows else { return .end }
         let place = UInt64(place)
         let root = try Self.root(view, table, column)
         if ascending ? place < lowest : place >= rows - min(lowest, rows) {
-            // Null comes first, so where the first entries are of null, these are the first rows.
+            // Null comes first, so if the first entries have null, they are in the right order.
             var isDecided = false
             if ascending { isDecided = try startsWithNulls(through: place, root, view) }
             if !isDecided { isDecided = try haveLowestEqual(view) }
@@ -74,7 +74,7 @@ package struct IndexOrder {
         return .row(RowKey(key))
     }
 
-    /// In the reverse of the order of values, rows with an equal value still have the order of their keys.
+    /// The key at a place of the descending order, in which rows with equal values still ascend by key.
     private func descending(_ place: UInt64, _ root: NodeReference, _ view: ReadView) throws(StorageError) -> Int64? {
         guard let mirrored = try entry(at: rows - 1 - place, root, view) else { return nil }
         let equal = try EntryTree.count(of: mirrored.high, in: root, reading: view.reader)
@@ -115,7 +115,7 @@ package struct IndexOrder {
         return areEqual
     }
 
-    /// In a transaction the root changes when waiting changes of the index are applied.
+    /// The root of the index, after waiting changes of the open transaction were applied, which change it.
     private static func root(_ view: ReadView, _ table: Int, _ column: Int) throws(StorageError) -> NodeReference {
         try view.prepareRows(table)
         try view.prepareEntries(table)

@@ -85,7 +85,8 @@ struct IndexReader {
         try EntryTree.forEach(
             in: root, from: (first, .min), through: end, reading: view.reader
         ) { (entry, key, _) throws(StorageError) in
-            // Null shares its entry with the smallest value, and so do bytes with an equal prefix.
+            // Null has the entry key of the smallest value, and bytes with the same first eight have one entry key. So
+            // the values of these rows are compared.
             if entry == .min || isPrefix && (entry == first || entry == last) { doubtful.append(found.count) }
             found.append(RowKey(key))
             return true

@@ -7,7 +7,7 @@ extension ReadView {
     package func links(
         _ row: RowLocation, _ column: Int, into keys: UnsafeMutablePointer<Int64>, room: Int
     ) throws(StorageError) -> Int? {
-        // In a transaction a changed collection has a handle here, which looks like a tree.
+        // In a transaction's view a changed collection has a handle here, which looks like a tree.
         switch try collectionCell(row, column) {
         case .empty: return 0
         case .tree: return nil

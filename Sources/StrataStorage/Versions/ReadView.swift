@@ -12,8 +12,8 @@ package final class ReadView: Sendable {
     @exclusivity(unchecked) private nonisolated(unsafe) var columnIDs: UnsafeMutablePointer<ColumnIDs.Table>
     @exclusivity(unchecked) private nonisolated(unsafe) var tableCount: Int
     let reader: PageReader
-    /// The open transaction, which resets this before it is deallocated. Its pending operations are applied before a
-    /// read. Guarded by the write gate.
+    /// The open transaction, which sets this to nil at its end. A read first applies its pending operations. Guarded by
+    /// the write gate.
     nonisolated(unsafe) unowned(unsafe) var writer: WriteTransaction?
     private let isWriter: Bool
     /// The store in which the view's version is pinned; the view's deinit releases the pin. Nil in a transaction's
@@ -51,7 +51,7 @@ package final class ReadView: Sendable {
         if isWriter { try openWriter().flushEntries(table) }
     }
 
-    /// The transaction of this view. After its end its nodes are gone, and the next one's take their place.
+    /// The transaction of this view. After its end the view cannot be read: the arena has the next transaction's nodes.
     private func openWriter() throws(StorageError) -> WriteTransaction {
         guard let writer else { throw .misuse(.transactionEnded) }
         return writer
@@ -133,7 +133,8 @@ package final class ReadView: Sendable {
             row.group, try group.segment(number, reader), kind: kind, firstSlot: first, damage: reader.damage)
     }
 
-    // A lost group reads as zeros and has no columns. So if a column is missing, the mapping is checked first.
+    // A group on a page that the mapping has lost reads as zeros, without columns. So a column counts as missing only
+    // after a check of the mapping.
 
     /// An integer, or the key that a link leads to; nil for null.
     @inline(__always)
@@ -184,7 +185,7 @@ package final class ReadView: Sendable {
         return isCollection ? try CollectionCell.bytes(value, reader) : try reader.long(value)
     }
 
-    /// Called after borrowed bytes were read, and before the result is used.
+    /// Callers that read borrowed bytes call this before they use the result.
     /// - Throws: `corrupt` with `unreadable` if any page of the file could not be read; lost pages read as zeros.
     @inline(__always)
     package func confirm() throws(StorageError) { try reader.confirm() }
@@ -233,8 +234,9 @@ package final class ReadView: Sendable {
         }
     }
 
-    /// Calls `body` with all rows from `from` on, in key order, until it returns false; it must not write to the table.
-    /// - Parameter met: for a walk over the whole version, in which each group is visited once.
+    /// Calls `body`, which must not write to the table, with all rows from `from` on, in key order, until it returns
+    /// false.
+    /// - Parameter met: of a walk over the whole version, in which a group that is visited twice is damage.
     package func scan(
         _ table: Int, columns: [Int], from: RowKey? = nil, meeting met: MetNodes? = nil,
         _ body: (RowBatch) throws(StorageError) -> Bool
@@ -363,8 +365,9 @@ package final class ReadView: Sendable {
         try IndexReader(self, table: table, column: column, kind: .ordered).rows(from: low, through: high)
     }
 
-    /// Number of index entries for a value. Text and data are counted by their hash; doubles and integers exactly,
-    /// except for null, which shares its key with the smallest integer.
+    /// Number of index entries for a value. Text and data count as equal to the value if they have its hash, in an
+    /// ordered index its first eight bytes; integers and doubles are counted exactly, but null and the smallest integer
+    /// together.
     /// - Throws: `misuse` if the column has no index.
     /// - Complexity: O(log rows).
     package func indexedCount(_ table: Int, _ column: Int, equalTo cell: Cell) throws(StorageError) -> Int {

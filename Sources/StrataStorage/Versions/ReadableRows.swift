@@ -1,7 +1,7 @@
 /// The readable rows of one table in a version, and what is lost of the table.
 ///
-/// A row is readable if its group verifies, and every segment with one of its cells. Long values, and trees of
-/// collections, are not checked: without them the row is still readable.
+/// A row is readable if its row group verifies, and so does every segment that has one of the row's cells. Long values
+/// and trees of collections are not checked: without them the row is still readable.
 package struct ReadableRows: Sendable {
     /// Ascending.
     package fileprivate(set) var keys: [Int64] = []
@@ -20,7 +20,7 @@ package struct ReadableRows: Sendable {
 }
 
 extension ReadView {
-    /// Surveys the rows of a table, and its indexes and backlinks, and skips nodes that cannot be read.
+    /// Surveys the rows, the indexes and the backlinks of a table, and skips nodes that cannot be read.
     /// - Throws: errors other than damage, such as `limit` and `misuse`.
     /// - Complexity: reads the whole row tree and entry trees of the table.
     package func readableRows(_ table: Int) throws(StorageError) -> ReadableRows {
@@ -67,7 +67,8 @@ private struct RowSurvey {
         return found
     }
 
-    /// - Throws: an error other than damage.
+    /// Notes that the rows within some bounds are lost.
+    /// - Throws: `error`, if it is no damage.
     private mutating func lose(_ bounds: Bounds, _ error: StorageError) throws(StorageError) {
         let loss = DamagedPlace.Loss.rows(bounds.low...max(bounds.low, bounds.high), count: bounds.rows)
         guard let place = DamagedPlace(error, table: id, loss: loss) else { throw error }
@@ -125,11 +126,11 @@ private struct RowSurvey {
         try survey(group, broken, bounds)
     }
 
-    /// Surveys a group with lost segments: rows without a cell in them are readable.
+    /// Surveys a group with lost segments: rows that have no cell in a lost segment are readable.
     private mutating func survey(
         _ group: Group, _ broken: [Int: StorageError], _ bounds: Bounds
     ) throws(StorageError) {
-        // For each slot of the main rows the node of a lost cell, or -1.
+        // For each slot of the main rows the node with a lost cell of the row; -1 if no cell is lost.
         var lostWith = [Int](repeating: -1, count: group.rows)
         for column in 0..<group.columns {
             let first = group.firstSegment(column)

@@ -13,8 +13,8 @@ package struct RowRun {
         self.created = created
     }
 
-    /// The location of a row, and the version that created it; nil for a key outside the run, and if the mapping lost a
-    /// page.
+    /// The location of a row, and the version that created it; nil for a key outside the run, and if the mapping has
+    /// lost a page.
     @inline(__always)
     package func find(_ key: Int64) -> (place: RowLocation, creation: UInt64)? {
         let index = UInt64(bitPattern: key &- firstKey)

@@ -1,7 +1,7 @@
 /// Elements that two versions of a collection share: those in nodes that both trees reach.
 ///
-/// Trees are compared level by level, the taller one first. Shared nodes are runs, other nodes are replaced by their
-/// children. So the cost is that of the nodes on the paths to the changes.
+/// Trees are compared level by level, after the taller one was expanded to the level of the other. Shared nodes become
+/// runs, other nodes are replaced by their children. So the cost is that of the nodes on the paths to the changes.
 struct SharedRuns {
     struct Run: Equatable {
         var old: Int
@@ -9,13 +9,13 @@ struct SharedRuns {
         var count: Int
     }
 
-    /// Ascending in both versions, and not adjoining in both.
+    /// Ascending in both versions. Two neighbours adjoin in one of them at most.
     private(set) var runs: [Run] = []
 
     /// - Throws: `corrupt`.
     init(_ earlier: CollectionReader, _ later: CollectionReader) throws(StorageError) {
         guard var old = try TreeLevel(earlier), var new = try TreeLevel(later) else { return }
-        // A node of the later tree that is not younger than the root of the earlier one was below that root.
+        // A node of the later tree that is not younger than the root of the earlier one is below that root, too.
         let birth = old.nodes[0].reference.birth
         while old.level > new.level { try old.expand() }
         while new.level > old.level { try new.expand() }
@@ -28,7 +28,7 @@ struct SharedRuns {
         putInOrder()
     }
 
-    /// Removes the shared nodes from both levels.
+    /// Makes runs of the nodes that both levels have, and removes these nodes from both.
     private mutating func match(_ old: inout TreeLevel, _ new: inout TreeLevel, _ birth: UInt64) {
         let pairs = Self.inOrder(old.nodes, new.nodes, birth) ?? Self.inAnyOrder(old.nodes, new.nodes)
         if pairs.isEmpty { return }
@@ -39,9 +39,9 @@ struct SharedRuns {
         new.remove(pairs.map(\.new))
     }
 
-    /// One pass over both levels, which normally keep their order.
-    /// - Returns: nil if a node that the earlier version should have is not behind the last match: versions of a
-    ///   process that died were repeated on other pages.
+    /// Finds the shared nodes by one pass over both levels, in which they normally have the same order.
+    /// - Returns: nil if a node that is old enough to be shared is not found after the last match: a recovery may have
+    ///   repeated versions of a process that died on other pages.
     private static func inOrder(
         _ old: [TreeLevel.Node], _ new: [TreeLevel.Node], _ birth: UInt64
     ) -> [(old: Int, new: Int)]? {

@@ -8,7 +8,7 @@ final class TablePlan: Sendable {
     let ids: [ColumnID]
     private let isLinks: [Bool]
     let isCollection: [Bool]
-    /// Columns of many links without an index: an empty one has no entries.
+    /// Whether the entries of a column are those of many links alone: without links a row has none.
     private let hasOnlyBacklinks: [Bool]
     /// Columns of bytes, whose values may be long.
     let bytesColumns: [Int]
@@ -80,7 +80,7 @@ final class TablePlan: Sendable {
     @inline(__always)
     func check(_ cell: Cell, _ column: Int, keepsOrder: Bool) throws(StorageError) {
         if accepted[column] >> cell.kind.rawValue & 1 == 0 { throw .misuse(cell.isNull ? .notOptional : .wrongType) }
-        // Asked before the column's definition, whose copy counts references.
+        // These arrays are read first, since a copy of the column's definition costs reference counting.
         guard cell.kind == .bytes, cell.count > 0, isCollection[column] || isLinks[column] else { return }
         if let collection = columns[column].collection {
             guard let payload = CollectionPayload(cell.bytesValue, collection, isLinks: isLinks[column]) else {

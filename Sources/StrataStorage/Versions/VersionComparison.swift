@@ -1,6 +1,6 @@
-// Nodes are immutable, so two versions share them by reference, and only groups that one version alone reaches are
-// read. Observers use this for commits without a notice: those of another process, and those beyond an inbox's
-// capacity.
+// Nodes are immutable, so a group that both versions reach by the same reference is equal in both, and only groups that
+// one version alone reaches are read. Observers use this for commits whose changes are not listed: those of another
+// process, and those beyond an inbox's capacity.
 
 /// Compares a table in two versions of a store.
 struct VersionComparison {
@@ -80,7 +80,7 @@ private struct GroupRows {
     private let table: TableDefinition?
     private let groups: [NodeReference]
     private let columns: [Int]
-    /// Nil if there are no rows; the table may be missing.
+    /// Nil if there are no groups, for example because the version has no such table.
     private let decoder: GroupDecoder?
     private var nextGroup = 0
     private var row = 0

@@ -5,7 +5,8 @@ package struct TableState: Equatable, Sendable {
     /// The lowest key that was never used, for tables with generated keys.
     package var nextKey: Int64
     package var entries: [EntryRoot]
-    /// Index of the trees when the state was made. Nil for few trees, which are searched linearly.
+    /// Positions of the trees by column and kind, which stay as they are: only the roots change. Nil for few trees,
+    /// which are searched linearly.
     private let places: DefinitionPlaces<EntryRoot.Name>?
     /// Up to this many trees are searched linearly.
     private static let mostWalked = 16
@@ -85,9 +86,9 @@ final class SchemaDefinitions: Sendable {
 
 /// The root node of a version.
 ///
-/// Layout behind the node header: version u64 at 24, reference to the schema node at 32, tables u32 at 56, size u32 at
-/// 60; then per table: id u32, trees u32, next key i64, reference, and per tree column u16, kind u8, zero u8, zero
-/// u32, reference.
+/// Layout after the node header: version u64 @24, reference to the schema node @32, count of tables u32 @56, size in
+/// bytes u32 @60; then per table: id u32, count of entry trees u32, next key i64, reference to the row tree, and per
+/// entry tree: column u16, kind u8, zero u8, zero u32, reference.
 package enum RootNode {
     static let tablesOffset = 64
     private static let tableSize = 40

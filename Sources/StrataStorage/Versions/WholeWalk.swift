@@ -1,5 +1,5 @@
 extension ReadView {
-    /// The visited nodes of a walk over the version, initially empty.
+    /// The visited nodes of a walk over the version that is about to begin: none.
     package var nothingMet: MetNodes { MetNodes(reader) }
 }
 

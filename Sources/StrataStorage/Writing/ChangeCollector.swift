@@ -7,7 +7,7 @@ extension CommitNotice {
     }
 }
 
-/// Collects changes while a transaction runs.
+/// Lists what a transaction changes, for the notice to observers of its commit.
 struct ChangeCollector {
     private let limit: Int
     private var tables: [TableChanges]
@@ -64,7 +64,7 @@ struct ChangeCollector {
     }
 
     /// Notes deleted rows of one table.
-    /// - Returns: whether there is space for more.
+    /// - Returns: whether further rows can be listed.
     mutating func deleted(_ table: Int, _ keys: UnsafeBufferPointer<Int64>) -> Bool {
         let room = limit - tables[table].deleted.count
         tables[table].deleted.append(contentsOf: keys.prefix(room))

@@ -22,7 +22,7 @@ struct ChangeReplay {
         }
     }
 
-    /// Replays the record of the transaction itself.
+    /// Replays one record as the changes of this transaction: a guest's, or this transaction's own after a recovery.
     func apply(_ record: [UInt8]) throws(StorageError) {
         var failure: StorageError?
         record.withUnsafeBytes { bytes in
@@ -40,14 +40,15 @@ struct ChangeReplay {
         var changes = try ChangeReader(record)
         let created = changes.lsn
         var collections = CollectionReplay(in: transaction)
-        // Consecutive cleared tables: links between them are not links from other tables.
+        // Tables of consecutive `deleteAll` operations. They are cleared together: a link between two of them is not
+        // removed one by one.
         var cleared: [Int] = []
         while let change = try changes.next() {
             if case .deleteAll = change {} else { try clear(&cleared) }
             do throws(StorageError) {
                 if try collections.apply(change, &changes) { continue }
             } catch {
-                // A record that names something missing is damage of the log.
+                // The record names something that does not exist, so it is damaged.
                 if case .misuse = error { throw Self.unexpected }
                 throw error
             }
@@ -82,7 +83,7 @@ struct ChangeReplay {
             try transaction.spillIfLarge()
         }
         try clear(&cleared)
-        // As at the end of the recorded transaction.
+        // The recorded transaction did so at its end, too.
         try CollectionPlacing(transaction).putSmallInRows()
     }
 

@@ -1,4 +1,4 @@
-/// Replaces the elements of a collection: equal elements at both ends stay, and those between are written.
+/// Sets a collection to given elements: equal elements at both ends stay, and those between are replaced.
 struct CollectionAssignment {
     private let transaction: WriteTransaction
     private let path: [Int]
@@ -29,7 +29,7 @@ struct CollectionAssignment {
         var old = start..<(reader.count - end)
         var new = start..<(wanted.count - end)
         let collections = transaction.collections(at: path)
-        // In a set or a map an element that is replaced in place could precede its predecessor for a moment.
+        // In a set or a map, elements replaced in place could be out of order with those that are replaced after them.
         let isList = !reader.column.isKeyed && !reader.column.isSorted
         let replaced = isList ? min(old.count, new.count) : 0
         if replaced > 0 {
@@ -39,7 +39,7 @@ struct CollectionAssignment {
         }
         if !old.isEmpty { try collections.remove(table, key, column: column, range: old) }
         if !new.isEmpty { try collections.insert(table, key, column: column, elements: slice(new), at: new.lowerBound) }
-        // Slices borrow their bytes.
+        // The slices borrow their bytes from `wanted`.
         withExtendedLifetime(wanted) {}
     }
 

@@ -1,7 +1,7 @@
 /// Finds and opens collections to be changed.
 ///
 /// 1. A changed collection is open: its tree is referenced by ``OpenCollections`` alone, and its cell has a handle. So
-///    its nodes are changed in place, and its row is not.
+///    a further change is made in the tree's nodes in the arena, and does not touch the row.
 /// 2. ``CollectionPlacing`` writes it to its row when the transaction ends or spills.
 /// 3. An inner collection is changed in a tree of its own, too, which its element references: ``InnerCollections``.
 struct CollectionOpening {
@@ -49,7 +49,7 @@ struct CollectionOpening {
 
     // MARK: Values
 
-    /// Builds a collection from its checked bytes, for ``add(_:)``.
+    /// Builds a collection from its checked bytes. The caller stores its handle in the row, then calls ``add(_:)``.
     func build(
         _ bytes: UnsafeRawBufferPointer, table: Int, key: RowKey, column: Int
     ) throws(StorageError) -> OpenCollection {
@@ -78,7 +78,7 @@ struct CollectionOpening {
             nodes: nodes)
     }
 
-    /// Opens a collection whose row has a handle.
+    /// Adds a collection, whose cell has a handle, to the open ones.
     func add(_ collection: OpenCollection) throws(StorageError) {
         guard let oldest = workspace.collections.add(collection) else { return }
         if try CollectionPlacing(transaction).putInRow(oldest) { view.generation &+= 1 } else { oldest.rest() }

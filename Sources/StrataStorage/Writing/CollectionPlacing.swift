@@ -2,8 +2,8 @@
 ///
 /// 1. When the transaction ends or spills, a collection whose tree is one leaf is stored in its row, if its bytes are
 ///    short enough for a cell. That depends on the collection alone, so a replay decides in the same way.
-/// 2. The tree of any other collection is placed together with all nodes, and its root overwrites the handle. No handle
-///    lasts longer.
+/// 2. The tree of any other collection is placed together with all nodes, and its root overwrites the handle. So no
+///    committed version has a handle.
 struct CollectionPlacing {
     private let transaction: WriteTransaction
     private var view: ReadView { transaction.view }
@@ -12,8 +12,8 @@ struct CollectionPlacing {
 
     init(_ transaction: WriteTransaction) { self.transaction = transaction }
 
-    /// Stores small collections in their rows, and makes the handles of the others writable. No operations are pending
-    /// in the tables' editors; rows must not change before ``seal(_:)``.
+    /// Stores small collections in their rows, and brings the handles of the others to the arena, so that ``seal(_:)``
+    /// can overwrite them. No operations are pending in the tables' editors; rows must not change before ``seal(_:)``.
     func prepareForPlaces() throws(StorageError) {
         try putSmallInRows()
         for table in view.state.tables.indices { try transaction.flushRows(table) }
@@ -26,7 +26,8 @@ struct CollectionPlacing {
         for collection in workspace.collections.takeChanged() { _ = try putInRow(collection) }
     }
 
-    /// - Returns: false if the collection is not small.
+    /// Stores a collection in its row, and closes it.
+    /// - Returns: false, without any change, if the collection is not small.
     func putInRow(_ collection: OpenCollection) throws(StorageError) -> Bool {
         guard let bytes = try Self.smallBytes(collection, nodes, most: nodes.limits.inlineBytes) else { return false }
         let place = collection.place
@@ -83,8 +84,8 @@ struct CollectionPlacing {
         return (group, slot, position)
     }
 
-    /// Copies the segment of a handle to the arena. If the arena was large when a group was built, its segments were
-    /// written to the file at once, with the handles in them.
+    /// Copies the segment of a handle to the arena, unless it is there. If the arena was large when a group was built,
+    /// the group's segments were written to the file at once, with the handles in them.
     private func bringHandleBack(_ place: CollectionPlace) throws(StorageError) {
         let (group, slot, position) = try row(place)
         guard nodes.arena.contains(group.base) else { throw nodes.reader.damage(at: group.base) }

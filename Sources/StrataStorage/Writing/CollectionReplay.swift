@@ -1,21 +1,23 @@
 /// Replays a record's operations on elements of collections, each on the result of the operations before it.
 package struct CollectionReplay {
     private let transaction: WriteTransaction
-    /// The current collection; nil if there is none.
+    /// The collection that operations on elements apply to; nil if the record has named none since its last operation
+    /// on a row or table.
     private var target: Target?
 
     private struct Target {
         var table: Int
         var key: RowKey
         var column: Int
-        /// Of an inner collection.
+        /// Places of the elements around an inner collection; empty for a row's own.
         var path: [Int]
         var collection: CollectionColumn
     }
 
     package init(in transaction: WriteTransaction) { self.transaction = transaction }
 
-    /// - Parameter changes: the reader of the operation, for its cells.
+    /// Applies an operation on a collection.
+    /// - Parameter changes: the reader that returned the operation; its cells are read here.
     /// - Returns: false, without any change, if the operation is of another kind.
     /// - Throws: `misuse` if the table, the column, the row or the place does not exist, or a cell is of another kind
     ///   or unreadable.

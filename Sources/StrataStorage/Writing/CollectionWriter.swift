@@ -1,6 +1,6 @@
 /// Changes collections in the open transaction: a row's own, and inner ones.
 ///
-/// ``CollectionOpening`` explains where they are meanwhile.
+/// ``CollectionOpening`` says where changed collections are until the commit.
 package struct CollectionWriter {
     private let transaction: WriteTransaction
     /// Places of the elements around the collection, from the outside; empty for a row's own.
@@ -18,7 +18,8 @@ package struct CollectionWriter {
 
     // MARK: Elements
 
-    /// Performs one operation.
+    /// Performs one operation: checks the transaction, lets a guest claim ownership before if it must, and spills
+    /// after.
     private func perform(
         on table: Int, adding elements: CollectionElements? = nil, _ body: () throws(StorageError) -> Void
     ) throws(StorageError) {
@@ -46,7 +47,7 @@ package struct CollectionWriter {
         guard elements.suits(collection, onlyValues: onlyValues) else { throw .misuse(.wrongType) }
         if !NestedCollection.areRight(elements, collection, path.count) { throw .misuse(.wrongType) }
         if !collection.allowsNulls && elements.hasNulls { throw .misuse(.notOptional) }
-        // In a row it would be read as null.
+        // A link with this number would be read as null once the collection is stored in its row.
         if columns[column].type == .links, elements.hasInteger(LinkPayload.null) { throw .misuse(.wrongType) }
         return collection
     }
@@ -141,7 +142,7 @@ package struct CollectionWriter {
         }
     }
 
-    /// Sets elements to null. It counts as a deletion, which may use the reserve on a full disk.
+    /// Sets elements to null, for a deletion: unlike other changes, this may use the reserve on a full disk.
     func setNull(_ table: Int, _ key: RowKey, column: Int, range: Range<Int>) throws(StorageError) {
         try perform(on: table) { () throws(StorageError) in
             let nulls = CollectionElements(try view.collectionShape(table, key, column))
@@ -155,7 +156,7 @@ package struct CollectionWriter {
     ) throws(StorageError) {
         let holds = try check(elements, table: table, key: key, column: column, onlyValues: true)
         let (end, overflow) = place.addingReportingOverflow(elements.count)
-        // The keys of a map stay.
+        // In a map only values are replaced, so its order stays.
         if !holds.isKeyed {
             try checkOrder(
                 elements, collection: holds, table: table, key: key, column: column, at: place,

@@ -1,4 +1,4 @@
-/// Notes the links of an open collection's elements for the backlinks.
+/// Notes changes of the backlinks for links among the elements of an open collection.
 struct ElementLinks {
     private let transaction: WriteTransaction
     private let collection: OpenCollection
@@ -17,7 +17,7 @@ struct ElementLinks {
         for index in 0..<elements.count { try note(elements.values.cellValue(index).cell, delta: 1) }
     }
 
-    /// Notes the elements of some places, which will be removed.
+    /// Notes elements that will be removed or replaced.
     func noteGone(_ range: Range<Int>) throws(StorageError) {
         let reader = try CollectionReader(
             collection.cell, shape: collection.shape, definition: collection.definition,

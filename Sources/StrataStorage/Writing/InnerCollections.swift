@@ -1,9 +1,9 @@
 /// Opens inner collections, and stores them again.
 ///
-/// A changed inner collection has a tree, whose root its element references, in the arena as on disk: leaves have no
-/// stale slots, so the reference stays valid and moves with its element. When another collection is changed, or the
-/// transaction ends or spills, an inner collection whose tree is one leaf is stored in its element, if its bytes are
-/// short enough for a cell.
+/// A changed inner collection has a tree, and its element references the root, in the arena as on disk. That reference
+/// needs no handle: leaves keep no stale values, so there is one copy of it, which moves with its element. When another
+/// collection is changed, or the transaction ends or spills, an inner collection whose tree is one leaf is stored in
+/// its element, if its bytes are short enough for a cell.
 struct InnerCollections {
     private let transaction: WriteTransaction
     private var workspace: WriterWorkspace { transaction.workspace }
@@ -61,7 +61,8 @@ struct InnerCollections {
             root: root, nodes: nodes, in: (outer, place))
     }
 
-    /// Updates the reference to a collection in its element, and in those around it.
+    /// Updates the reference to a collection in its element, and the references to the collections around it, whose
+    /// roots change with that.
     func note(_ collection: OpenCollection) throws(StorageError) {
         var inner = collection
         while let (outer, _) = inner.parent {

@@ -19,13 +19,14 @@ struct LinkRemoval {
         self.transaction = transaction
     }
 
-    /// Removes them from all tables.
+    /// Removes the links from all tables.
     /// - Parameter table: of the targets.
     func run(in table: Int) throws(StorageError) {
         for (origin, column) in transaction.plans[table].linking { try run(from: origin, column) }
     }
 
-    /// Removes them from collections alone. No effect during a replay, whose log names the removed elements.
+    /// Removes the links that are elements of collections. No effect during a replay: the record has the removal of
+    /// these elements.
     func takeFromCollections(of table: Int) throws(StorageError) {
         if transaction.isReplay { return }
         do throws(StorageError) {
@@ -45,13 +46,13 @@ struct LinkRemoval {
         var search = BacklinkSearch(targets.keys, of: origin, column, view)
         do throws(StorageError) {
             while let (keys, links) = try search.next(atMost: transaction.nodes.limits.waitingEntries) {
-                // Each piece removes the links that it has read; links to later targets are read later.
+                // Each piece removes the links to its own targets. Those to later targets are read with a later piece.
                 let part = keys == targets.keys.indices ? targets : LinkTargets(Array(targets.keys[keys]))
                 let found = sparesTargets ? links.filter { !targets.contains($0.low) } : links
                 try LinkRemoval(part, transaction).unlink(found, origin, column)
             }
         } catch {
-            // Backlinks must lead to existing rows.
+            // Backlinks named a row that does not exist: damage, not misuse by the caller.
             if case .misuse = error { throw view.missingRow(in: origin) }
             throw error
         }
@@ -105,7 +106,7 @@ struct LinkRemoval {
         }
     }
 
-    /// Number of rows of a group from which they are written at once.
+    /// From this many changed rows on, a group's column is written at once.
     private static let rowsAtOnce = 8
 
     /// Removes the backlinks of rows that were written at once.
@@ -198,6 +199,7 @@ struct LinkTargets {
     let keys: [Int64]
     /// A bit for each key from the first on, if the keys are close together.
     private var bits: [UInt64] = []
+    /// The keys, if there are several that are not close together.
     private var members: Set<Int64> = []
 
     init(_ keys: [Int64]) {
@@ -229,9 +231,9 @@ struct LinkTargets {
             && bits[Int(place >> 6)] >> UInt64(place & 63) & 1 != 0
     }
 
-    /// Places of a collection's links to them, ascending. The first elements are searched first, then the last ones, so
-    /// that removing elements from a list's end and deleting them finds each at once.
-    /// - Parameter links: their number, after which the search ends.
+    /// Places of a collection's links to the targets, ascending. The first leaf is searched first and the last one
+    /// next: a program that empties a list from either end, and deletes the rows, finds each link at once.
+    /// - Parameter links: number of links to the targets, after which the search ends.
     /// - Complexity: O(count), on packed values.
     func places(in reader: CollectionReader, atMost links: Int) throws(StorageError) -> [Int] {
         var found: [Int] = []

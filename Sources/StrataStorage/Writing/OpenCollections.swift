@@ -15,9 +15,9 @@ final class OpenCollection {
     private var kept: (root: NodeReference, count: Int)
     /// Whether it was changed since small collections were last stored in their rows.
     fileprivate(set) var isChanged = false
-    /// Its editor, while it is one of the most recently changed.
+    /// Its editor; nil while it rests, because many other collections were opened after it.
     private var editor: CollectionEditor<TransactionNodes>?
-    /// The collection and place of the element it stands in, for an inner collection.
+    /// For an inner collection, the collection around it, and the place of the element that contains it.
     let parent: (collection: OpenCollection, place: Int)?
 
     init(
@@ -72,16 +72,16 @@ struct OpenCollections {
     private var last: OpenCollection?
     /// Collections with an editor, in the order of opening.
     private var recent: [CollectionPlace] = []
-    /// Collections that were changed since small ones were last stored in their rows; no other one can have become
-    /// small.
+    /// Collections that were changed since small ones were last stored in their rows. Only these can have become small.
     private var changed: Set<CollectionPlace> = []
     /// Inner collections, each in an element of the one before it, the first in a row's own. After each operation their
     /// elements reference their current roots.
     ///
-    /// Only the last changed one, and those around it, are kept: before an operation on another one, or around them,
-    /// the small ones are stored in their elements. So the time of storing depends on the operations alone.
+    /// Only the one that was changed last, and those around it, are kept. Before an operation on another collection,
+    /// those that do not contain it are closed, and small ones are stored in their elements. So the moment of storing
+    /// depends on the operations alone, and a replay stores at the same moment.
     var inner: [OpenCollection] = []
-    /// Most open collections with an editor, which takes a page of memory.
+    /// Most open collections that have an editor, which takes a page of memory.
     private static let mostRecent = 64
 
     var isEmpty: Bool { open.isEmpty }
@@ -114,7 +114,7 @@ struct OpenCollections {
     }
 
     /// The collections changed since the last call, in an order that is the same in each run. A replay calls this after
-    /// each record, so it must not return all that are open.
+    /// each record, so its cost must not depend on the number of all open collections.
     mutating func takeChanged() -> [OpenCollection] {
         if changed.isEmpty { return [] }
         let found = changed.compactMap { open[$0] }
@@ -123,7 +123,9 @@ struct OpenCollections {
         return Self.sorted(found)
     }
 
-    /// - Returns: a collection that should be stored in its row if it is small, or else release its editor.
+    /// Adds a collection that has an editor.
+    /// - Returns: the collection that was opened first of too many with an editor: the caller stores it in its row if
+    ///   it is small, else has it rest.
     mutating func add(_ collection: OpenCollection) -> OpenCollection? {
         open[collection.place] = collection
         last = collection

@@ -5,7 +5,7 @@ struct Placement {
     private var final: [UInt32]
     /// The allocated pages.
     private(set) var taken: [Extent] = []
-    /// Most pages of a commit for which low places are searched one by one.
+    /// With more pages than this, a commit does not search a place below the limit for each node.
     private static let mostBelow = 1024
 
     /// Allocates pages for all nodes of the arena, in one run if possible.
@@ -159,9 +159,10 @@ struct Placement {
 
 // A transaction's nodes are placed at its commit, and before that whenever they take too much memory.
 //
-// Changed nodes are in the arena. Above ``StoreLimits/memoryBudget``, between two operations, all of them are placed
-// and written as at a commit, to pages that no version reaches and that are free again after a rollback or a crash. A
-// node that changes again is copied once more, and its first copy is reused by the next spill.
+// Changed nodes are in the arena. If they exceed ``StoreLimits/memoryBudget`` after an operation, all of them are
+// placed and written as at a commit, to pages that no version reaches and that are free again after a rollback or a
+// crash. A node that changes again is copied to the arena once more, and the next spill uses the pages of its earlier
+// copy.
 
 extension WriteTransaction {
     /// Places and writes all nodes of the transaction, unsynced.
@@ -188,8 +189,9 @@ extension WriteTransaction {
         }
     }
 
-    /// If space is missing, pages that only the last checkpoint holds may be freed. Not during a replay: its commits
-    /// are on pages that the free map does not know, so they must not become a checkpoint.
+    /// Allocates pages for the arena's nodes. If there is no space, a checkpoint of the newest version may free pages
+    /// that only the previous one needs. Not during a replay: the newest version may then be a dead owner's, on pages
+    /// that the last checkpoint's free map does not know, and must not become a checkpoint.
     func makePlacement() throws(StorageError) -> Placement {
         do throws(StorageError) { return try Placement(nodes) } catch {
             guard case .noSpace = error, !isReplay, try store.checkpoints.releaseHeldPages() else { throw error }

@@ -1,8 +1,9 @@
 /// Deletes many rows of one table, in the order of their keys.
 ///
-/// 1. Links to any of them are removed first, so that a column of another row is written once, however many of its
-///    links are removed. Rows that are deleted themselves keep their links until then.
-/// 2. Their entries in indexes and backlinks are collected, like all changes of these trees, and applied in order.
+/// 1. Links to any of the rows are removed first, so that a column of another row is written once, however many of its
+///    links are removed. Rows that will be deleted keep their links until they are.
+/// 2. The entries of the deleted rows in indexes and backlinks wait, like all changes of these trees, and are removed
+///    in order.
 struct RowDeletion {
     private let transaction: WriteTransaction
     private let table: Int

@@ -100,7 +100,9 @@ struct SchemaChange {
         }
     }
 
-    /// The trees of a table that stays: those of columns that stay, and empty ones to be built.
+    /// The state of a table that stays, with the trees of columns that stay, and empty trees for new ones. Drops the
+    /// other trees.
+    /// - Returns: also the columns whose new index has to be built.
     private func carryOver(
         _ table: Int, _ new: TableDefinition
     ) throws(StorageError) -> (TableState, [Int]) {
@@ -191,7 +193,7 @@ struct SchemaChange {
                     EntryOperation(high: IndexKey.high(cell, definition), low: batch.key(row).rawValue, delta: 1),
                     table, tree)
             }
-            // Applying entries does not move the rows.
+            // The scan can go on: the entries are in other trees than the rows.
             try workspace.entries.applyIfMany(table, view)
             return true
         }

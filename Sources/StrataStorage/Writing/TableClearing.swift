@@ -1,8 +1,8 @@
 /// Deletes all rows of some tables by dropping their trees, at the cost of their nodes instead of their rows.
 ///
-/// 1. Links between the tables are dropped with their rows and trees; links from other tables are removed before, one
-///    by one, as the commit's record requires.
-/// 2. The record has one operation for each table with rows. A replay does the same.
+/// 1. Links between the tables are dropped with their rows and trees. Links from other tables are removed before, one
+///    by one, since the record has each change of a row.
+/// 2. The record has one operation for each table with rows, and a replay clears the table in the same way.
 /// 3. Keys stay used: a table keeps its next key.
 struct TableClearing {
     private let transaction: WriteTransaction
@@ -52,7 +52,7 @@ struct TableClearing {
         if !transaction.isReplay { transaction.workspace.recorder.deleteAll(transaction.plans[table].id) }
     }
 
-    /// Lists the rows for observers, up to the limit.
+    /// Lists the rows as deleted for observers, up to the limit of listed changes.
     private func noteDeleted(_ table: Int) throws(StorageError) {
         try view.scan(table, columns: []) { (batch) throws(StorageError) in
             transaction.changes.deleted(table, UnsafeBufferPointer(start: batch.keys, count: batch.count))

@@ -19,7 +19,7 @@ struct TableNodes {
         self.workspace = workspace
     }
 
-    /// Drops all of them. The table's state still references them.
+    /// Drops all nodes of the table. The table's state still references them.
     /// - Complexity: O(nodes), and O(rows) of groups with long values.
     func giveUp() throws(StorageError) {
         let bytes = definition.columns.indices.filter { SegmentKind(definition.columns[$0].type) == .bytes }

@@ -6,7 +6,7 @@ struct WaitingEntries {
     private let nodes: TransactionNodes
     /// By table and tree.
     private var operations: [[[EntryOperation]]] = []
-    /// The trees of a table are copied from another store, so nothing is noted.
+    /// A ``ColumnCopy`` copies the trees from another store, so changes of rows are not noted.
     var areCopied = false
 
     init(_ nodes: TransactionNodes) { self.nodes = nodes }
@@ -17,7 +17,7 @@ struct WaitingEntries {
         areCopied = false
     }
 
-    /// Drops pending changes; the trees are the same.
+    /// Drops pending changes, for a new transaction with the same tables and trees.
     mutating func removeAll() {
         areCopied = false
         for table in operations.indices {
@@ -114,7 +114,7 @@ struct WaitingEntries {
         try note(link.integerValue, key: key, table: table, root: (column, .backlinks), in: view, delta: delta)
     }
 
-    /// Removes links that the backlinks have.
+    /// Removes an entry of the backlinks, with all links that it counts.
     mutating func noteGone(
         _ links: EntryOperation, table: Int, column: ColumnID, in view: ReadView
     ) throws(StorageError) {
@@ -134,7 +134,8 @@ struct WaitingEntries {
         if operations[table][tree].count >= nodes.limits.waitingEntries { try apply(table, view) }
     }
 
-    /// Notes a change of one tree; the caller calls ``applyIfMany(_:_:)`` at intervals.
+    /// Notes a change of one tree, whatever the number that is pending. The caller calls ``applyIfMany(_:_:)`` at
+    /// intervals.
     mutating func note(_ operation: EntryOperation, _ table: Int, _ tree: Int) {
         operations[table][tree].append(operation)
     }

@@ -1,7 +1,7 @@
 /// The open transaction that changes the store; there is one at a time.
 ///
-/// It works on copies in the arena; readers see its changes once ``commit()`` has returned. Concurrency: one thread at
-/// a time; it may change threads. The transaction holds the write gate, not a thread.
+/// It changes copies of nodes in the arena; no reader sees them before the commit's version is visible. Concurrency:
+/// one thread at a time; it may change threads. The transaction holds the write gate, not a thread.
 package final class WriteTransaction {
     /// Reads the store with the transaction's changes.
     package let view: ReadView
@@ -9,7 +9,7 @@ package final class WriteTransaction {
     let nodes: TransactionNodes
     /// The version that ``view`` is based on.
     @exclusivity(unchecked) private(set) var base: VersionState
-    /// The version of its commit, and the creation version of rows that it inserts.
+    /// The version that its commit makes, and the creation version of rows that it inserts.
     @exclusivity(unchecked) var version: UInt64
     let workspace: WriterWorkspace
     @exclusivity(unchecked) var plans: [TablePlan]
@@ -25,7 +25,7 @@ package final class WriteTransaction {
     @exclusivity(unchecked) package var resultPin: ResultPin
     /// A replay sets version numbers itself, and records no changes.
     let isReplay: Bool
-    /// The write gate, while the transaction holds it; nil from the beginning if its creator does.
+    /// The write gate, while the transaction holds it; nil from the beginning if its creator keeps the gate.
     @exclusivity(unchecked) private var permit: WritePermit?
 
     /// - Parameter workspace: begun for this transaction.
@@ -43,7 +43,8 @@ package final class WriteTransaction {
         version = base.version + 1
         view = ReadView(base, nodes.reader, isWriter: true)
         plans = base.definitions.plans
-        // A migration at the open of a file has no observer yet; one that is added meanwhile compares the versions.
+        // Without an observer, as in a migration at the open, no change is listed. An observer that is added before the
+        // commit compares the versions.
         let listed = store.commits.wasObserved.load(ordering: .acquiring) ? nodes.limits.listedChanges : 0
         changes = ChangeCollector(base.definitions.unchanged, limit: listed)
         view.writer = self
@@ -64,7 +65,7 @@ package final class WriteTransaction {
         workspace.begin(base, recordLimit: GuestTurn.recordLimit)
     }
 
-    /// Owned by the workspace; valid until the schema changes.
+    /// The editor of a table's rows, which the workspace owns. Valid until the schema changes.
     @inline(__always) func editor(_ table: Int) -> Borrowed<TableEditor> { workspace.editor(table, view) }
 
     /// Marks the transaction as failed if the error may have come after a first change. Misuse is detected before.
@@ -193,7 +194,8 @@ package final class WriteTransaction {
         noteSet(plan, table: table, key: key, column: column, to: cell)
     }
 
-    /// Holds back a change of a collection, if neither the old value nor the new one has nodes. Returns whether it did.
+    /// Has the editor hold back a change of a collection, if neither the old value nor the new one has nodes.
+    /// - Returns: whether it did.
     private func holds(
         _ plan: TablePlan, table: Int, key: RowKey, column: Int, cell: Cell
     ) throws(StorageError) -> Bool {
@@ -244,7 +246,7 @@ package final class WriteTransaction {
         }
     }
 
-    /// Deletes a row without links to it, except from rows that are deleted, too.
+    /// Deletes a row. No links lead to it, except from rows that will be deleted, too.
     @inline(__always)
     func remove(_ plan: TablePlan, editor: TableEditor, table: Int, key: RowKey) throws(StorageError) {
         let row = try editor.locateForDelete(key.rawValue)
@@ -376,7 +378,7 @@ package final class WriteTransaction {
     /// Releases the write gate, if the transaction holds it.
     func giveGateBack() { permit = nil }
 
-    /// Takes the write gate for the next transaction.
+    /// Takes the write gate away from this transaction, for the next one of its commit batch.
     func takePermit() -> WritePermit? { permit.take() }
 
     func flushRows(_ table: Int) throws(StorageError) {

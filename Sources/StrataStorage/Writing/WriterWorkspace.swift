@@ -37,7 +37,7 @@ final class WriterWorkspace {
         entries.begin(state.tables)
     }
 
-    /// The buffer for one element of a column's collections. It is used before the next request for it.
+    /// The empty buffer for one element of a column's collections. The caller is done with it before the next request.
     @inline(__always)
     func single(_ column: CollectionColumn) -> CollectionElements {
         let index = Int(column.kind.rawValue) * 2 + (column.isKeyed ? 1 : 0)
@@ -50,7 +50,7 @@ final class WriterWorkspace {
         return made
     }
 
-    /// Frees the memory of a large element.
+    /// Releases the buffers for one element, after a large one was in them.
     func forgetSingles() { singles = Array(repeating: nil, count: 8) }
 
     /// Invalidates the nodes cached by the editors.
@@ -73,7 +73,7 @@ final class WriterWorkspace {
         }
         guard let long else { return }
         guard long.isTree else { return nodes.drop(long.reference) }
-        // The nodes are in the file, and are not changed by dropping them.
+        // The walk can go on after it has dropped a node: the nodes are in the file, and a drop does not change them.
         try CollectionNodes(nodes: nodes, shape: shape).forEach(long.reference) { nodes.drop($0) }
     }
 

@@ -1,6 +1,6 @@
 /// Verifies the collections of one column, each against its row's cell.
 ///
-/// The numbers are those of docs/file-format.md.
+/// Numbers in comments are those of the rules in docs/file-format.md.
 struct CollectionCheck {
     private let reader: PageReader
     private let version: UInt64
@@ -22,7 +22,7 @@ struct CollectionCheck {
         InvariantViolation("\(table.name): \(definition.name) of row \(row) \(what)")
     }
 
-    /// Checks a collection that is a tree. A node is noted before its children are read, so that a node with two
+    /// Checks a collection that is a tree. Each node is noted before its children are read, so that a node with two
     /// parents ends the walk.
     func checkTree(_ root: LongValue, row: Int64, _ reached: inout ReachedPages) throws {
         guard let shape = CollectionShape(definition, table: table.id.rawValue, owner: row) else { return }
@@ -43,8 +43,9 @@ struct CollectionCheck {
         }
     }
 
+    /// Checks a tree of elements, and the trees of inner collections.
     /// - Parameters:
-    ///   - holds: type of its elements.
+    ///   - holds: type of the elements.
     ///   - note: called for each node.
     ///   - stop: makes the error for a violation at a node.
     private func check(
@@ -87,7 +88,7 @@ struct CollectionCheck {
         if let long = value.long, long.isTree {
             // 19: only elements of any type hold trees, to a limited depth.
             guard let holds, holds.takesNested else {
-                throw stop(broken("has a tree in an element", row), long.reference)
+                throw stop(broken("has a tree in an element that must be a value", row), long.reference)
             }
             let isKeyed = try NestedCollection.isKeyed(long.reference, reader)
             let inner = try shape.nested(isKeyed: isKeyed, in: long.reference)

@@ -38,7 +38,7 @@ struct EntrySum: Equatable {
 
 /// Compares the entries of one index, or of one column's backlinks, with the rows.
 struct EntryComparison {
-    /// Of the column, in the schema.
+    /// Position of the column in its table's definition.
     let position: Int
     private let root: EntryRoot
     private let table: TableDefinition
@@ -54,7 +54,8 @@ struct EntryComparison {
         self.keys = keys
     }
 
-    /// Adds the entries that the tree must have for these rows. Long values have been read, except trees of elements.
+    /// Adds the entries that the tree must have for these rows. The caller has read their long values, except trees of
+    /// elements.
     mutating func add(_ rows: RowSet, _ reader: PageReader) throws {
         let values = rows.columns[position + RowSet.firstUserColumn]
         if addPlain(rows, values) { return }
@@ -69,7 +70,7 @@ struct EntryComparison {
     }
 
     /// Adds the entries of values that make at most one each. A loop that asked the column's definition for each row
-    /// would spend most of its time on references.
+    /// would spend most of its time on reference counting.
     /// - Returns: false for columns of many links.
     private mutating func addPlain(_ rows: RowSet, _ values: ColumnBuffer) -> Bool {
         let (keys, lows) = (keys, rows.columns[RowSet.keyColumn].words)
@@ -103,7 +104,7 @@ struct EntryComparison {
         return true
     }
 
-    /// Calls `body` with the high part of each of a row's entries; a repeated link comes twice.
+    /// Calls `body` with the high part of each entry of a row; for a link that the row has twice, twice.
     private func forEachHigh(
         _ values: ColumnBuffer, row: Int, key: Int64, reader: PageReader, _ body: (Int64) -> Void
     ) throws {
@@ -138,7 +139,8 @@ struct EntryComparison {
         for index in 0..<links.count where links[index] != LinkPayload.null { body(links[index]) }
     }
 
-    /// Walks the tree and compares. On a difference, a second pass finds the entry.
+    /// Walks the tree and compares its sum with that of the rows. If they differ, a second pass over the rows finds an
+    /// entry that does.
     func compare(_ view: ReadView, _ tablePosition: Int, _ reached: inout ReachedPages) throws {
         var found = EntrySum()
         var violation: (any Error)?

@@ -3,7 +3,7 @@ struct GroupCheck {
     private let view: ReadView
     private let definition: TableDefinition
     private let layout: TableLayout
-    /// Rows of the group checked last: keys, creation versions, and the columns whose values are checked.
+    /// Rows of the group that was checked last: keys, creation versions, and the columns whose values are checked.
     private let rows: RowSet
     private(set) var firstKey: Int64?
     private(set) var lastKey: Int64?
@@ -35,7 +35,9 @@ struct GroupCheck {
         try group.decode(
             into: rows, layout,
             wanted: [RowSet.keyColumn, RowSet.createdColumn] + wanted.map { $0 + RowSet.firstUserColumn }, view.reader)
-        if rows.count != group.liveRows || rows.count == 0 { throw broken("a group of \(rows.count) rows") }
+        if rows.count != group.liveRows || rows.count == 0 {
+            throw broken("a row group has \(rows.count) rows and counts \(group.liveRows)")
+        }
         try checkKeys()
         try checkLookups(group)
         for column in wanted {
@@ -47,8 +49,9 @@ struct GroupCheck {
         return rows.count
     }
 
-    /// Checks that every segment exists and has its column's kind. Returns the columns whose values are checked: those
-    /// that may have long values, those of links and collections, and required ones with null bits.
+    /// Checks that every segment exists and has its column's kind.
+    /// - Returns: the columns whose values have to be checked: those that may have long values, those of links, of
+    ///   collections and of types with a layout, and required ones with null bits.
     private func checkSegments(_ group: Group) throws -> Set<Int> {
         var wanted: Set<Int> = []
         var seen: Set<Int> = []
@@ -81,25 +84,26 @@ struct GroupCheck {
                 wanted.insert(column - RowSet.firstUserColumn)
             }
         }
-        // Segments of columns that the schema no longer has.
+        // Also verifies the segments of columns that the schema no longer has.
         for number in 0..<group.segments { _ = try group.segment(number, view.reader) }
         return wanted
     }
 
-    /// Checks the patches: one list per column, none for keys, and each patch in the filter that readers ask first.
+    /// Checks the patches: one list per column, none for keys, and each patched slot in the filter that readers test
+    /// first.
     private func checkPatches(_ group: Group) throws {
         var seen: Set<Int> = [RowSet.keyColumn]
         for index in 0..<group.patched {
             let patch = group.patch(index)
             if !seen.insert(patch.column).inserted { throw broken("a group has patches of a column twice") }
             for place in 0..<patch.count where !group.mayBePatched(patch.slot(place)) {
-                throw broken("slot \(patch.slot(place)) is patched, and the filter does not say so")
+                throw broken("slot \(patch.slot(place)) has a patch, and is not set in the patch filter")
             }
         }
     }
 
-    /// Checks that keys of main rows and of inserted rows ascend, deleted ones included: a binary search compares with
-    /// any.
+    /// Checks that keys of main rows and of inserted rows ascend. Keys of deleted rows count: a binary search may
+    /// compare with any of them.
     private func checkMainKeys(_ group: Group) throws {
         if !group.isDense && group.rows > 0 {
             let keys = ColumnBuffer(.integer, capacity: group.rows)
@@ -127,8 +131,8 @@ struct GroupCheck {
         if newest > view.state.version { throw broken("a row was created after its version") }
     }
 
-    /// Checks that rows are found by key and by ordinal. Both rely on ascending keys, which were checked, so in a large
-    /// group only a sample is tried: a fixed part, and the neighbours of inserted rows.
+    /// Checks that rows are found by key and by ordinal. Both searches rely on ascending keys, which were checked
+    /// before, so in a large group only a sample is tried: every 61st row, and inserted rows with their neighbours.
     private func checkLookups(_ group: Group) throws {
         let step = rows.count <= 128 ? 1 : 61
         for row in stride(from: 0, to: rows.count, by: step) { try checkLookup(group, row) }
@@ -145,7 +149,7 @@ struct GroupCheck {
             throw broken("row \(key) cannot be found by its key")
         }
         if try group.rank(of: key, view.reader) != row || group.select(row, view.reader) != slot {
-            throw broken("row \(key) is not the \(row)-th of its group")
+            throw broken("row \(key) is not found at place \(row) of its row group")
         }
     }
 
@@ -166,8 +170,8 @@ struct GroupCheck {
         }
     }
 
-    /// Checks that required values are there. Null bits of deleted rows, and of values that were changed since, do not
-    /// count.
+    /// Checks that live rows have the required values. Null bits of deleted rows, and of values that a patch replaces,
+    /// do not count.
     private func checkNulls(_ column: Int) throws {
         let values = rows.columns[column + RowSet.firstUserColumn]
         guard values.hasFlags, definition.columns[column].isRequired else { return }

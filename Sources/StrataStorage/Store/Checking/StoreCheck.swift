@@ -7,8 +7,8 @@ package struct InvariantViolation: Error, Sendable, CustomStringConvertible {
 extension Store {
     /// Verifies the newest committed version; see ``StoreCheck``.
     ///
-    /// Waits for the open transaction and the running checkpoint. A read-only store beside a writing process does not
-    /// check the free map.
+    /// Waits for the open transaction and the running checkpoint; in a store that is not read-only, this process
+    /// becomes the owner of writing. A read-only store beside other processes does not check the free map.
     /// - Parameter progress: called at intervals with the pages visited, and about how many there are.
     /// - Throws: `InvariantViolation`, or the `StorageError` of a read.
     /// - Complexity: O(size of the store) time; memory for some bytes per page and the rows of one group.
@@ -25,7 +25,8 @@ extension Store {
 /// 2. Trees are ordered and within the separators on both sides, levels fall by one, every count is right, and each row
 ///    is found from the root by its key.
 /// 3. Indexes and backlinks equal the columns; values of columns of links and of collections have the column's layout.
-/// 4. Reachable pages, held pages, free pages and those of the free map cover the file, and no page is two of these.
+/// 4. Reachable pages, held pages, free pages and pages of the free map cover the file's contents, and no page is two
+///    of these.
 struct StoreCheck {
     let store: Store
     let progress: (_ pagesDone: Int, _ pagesTotal: Int) -> Void
@@ -38,10 +39,11 @@ struct StoreCheck {
     private func run(_ permit: borrowing WritePermit) throws {
         if !store.options.readOnly { try store.becomeOwner() }
         try store.checkpoints.waitUntilDone()
-        // A read-only opener without other processes keeps writers out, so the free map is stable.
+        // A read-only store without a process table keeps writers out, so the free map does not change.
         let ownsMap = !store.options.readOnly || store.processes == nil
         if ownsMap { try store.checkpoints.loadFreeMap() }
-        // Beside a writer in another process the version is pinned; against writers of this process the gate is held.
+        // A read-only store pins the version, since another process may write. Otherwise this process owns writing, and
+        // the gate keeps its own transactions out.
         let pinned = store.options.readOnly ? try store.snapshot() : nil
         let version = pinned?.view.state ?? store.commits.monitor.withLock { store.commits.state.committed }
         let counts = store.allocator.counts
@@ -65,11 +67,14 @@ struct StoreCheck {
     /// Use of a page.
     private enum Use: UInt8 { case unclaimed, header, reachable, held, map, free }
 
+    /// Checks that each page of the contents has exactly one use, and that the allocator knows which pages are reached.
     private func checkTiling(_ reached: ReachedPages) throws {
         let (free, unreached, hanging, map, pageCount) = try store.allocator.snapshotForCheck()
         var uses = [Use](repeating: .unclaimed, count: pageCount)
         func claim(_ page: Int, _ use: Use) throws {
-            guard page < pageCount else { throw InvariantViolation("\(use) page \(page) of \(pageCount)") }
+            guard page < pageCount else {
+                throw InvariantViolation("\(use) page \(page) is behind the contents of \(pageCount) pages")
+            }
             if uses[page] != .unclaimed { throw InvariantViolation("page \(page) is \(use) and \(uses[page])") }
             uses[page] = use
         }
@@ -118,7 +123,7 @@ struct StoreWalker {
         let definition = view.state.schema.tables[table]
         return try view.state.tables[table].entries.map { root in
             guard let column = definition.position(of: root.column) else {
-                throw InvariantViolation("\(definition.name) has a tree of an unknown column")
+                throw InvariantViolation("\(definition.name) has an entry tree of a column that its schema lacks")
             }
             return EntryComparison(root, table: definition, position: column, keys: keys)
         }
@@ -147,7 +152,7 @@ struct ReachedPages {
     mutating func note(_ reference: NodeReference) throws {
         if reference.isNull { return }
         let kind = NodeKind(rawValue: reference.kindCode)
-        // Only for messages: most calls find nothing.
+        // Computed for messages only.
         var name: String { kind.map { "\($0)" } ?? "node" }
         if reference.birth > version {
             throw InvariantViolation("the \(name) on page \(reference.page) is younger than its version")

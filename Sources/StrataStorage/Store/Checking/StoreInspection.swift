@@ -14,9 +14,9 @@ package struct StoreInspection: Sendable {
     /// Nil if there is no log.
     package var logBytes: Int?
     package var fileBytes: Int
-    /// Unused pages of the checkpoint, and the file's tail.
+    /// Bytes of the checkpoint's free pages, and of the file after its contents.
     package var freeBytes: Int
-    /// Runs of free pages without the tail, and the longest of them in bytes.
+    /// Runs of free pages within the contents, and the longest of them in bytes.
     package var freeRuns: Int
     package var longestFreeRun: Int
     package var schema: StoreSchema
@@ -37,8 +37,8 @@ package struct StoreInspection: Sendable {
 extension Store {
     /// Inspects a store that was opened read-only.
     ///
-    /// - Throws: `inUse` beside other processes, since only the writer has the current free map; `corrupt` for damage
-    ///   in what it reads: branches, group directories, the free map.
+    /// - Throws: `inUse` beside other processes, since only the owner of writing has the current free map; `corrupt`
+    ///   for damage in what it reads: branches, directories of row groups, the free map.
     /// - Complexity: a page per row group, and the branches.
     package func inspect() throws(StorageError) -> StoreInspection { try StoreInspection(of: self) }
 }
@@ -84,7 +84,7 @@ extension StoreInspection {
     }
 }
 
-/// Bytes of the nodes of trees. A node that is reached twice is damage, and would be counted twice.
+/// Bytes of the nodes of trees. A node that is reached twice is damage: `corrupt`.
 private struct TreeSize {
     private let reader: PageReader
     private var met = PageSet()

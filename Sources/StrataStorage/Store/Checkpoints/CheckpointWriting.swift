@@ -1,7 +1,7 @@
 internal import StrataFiles
 internal import Synchronization
 
-/// Writes checkpoints: beside commits on a thread of its own, or while the caller waits.
+/// Writes checkpoints: on a background thread while commits continue, or on the caller's thread.
 ///
 /// Concurrency: one checkpoint at a time is begun, by the holder of the write gate. Every member may be called from any
 /// thread.
@@ -15,7 +15,7 @@ final class CheckpointWriting: Sendable {
     private let monitor: any Monitor
     /// Guarded by `monitor`.
     @exclusivity(unchecked) nonisolated(unsafe) private var isInBackground = false
-    /// Commits are about to wait for the checkpoint: it writes on without pauses.
+    /// Commits wait for the checkpoint, or soon will: it leaves the remaining chunks to the sync, without pauses.
     private let isUrgent = Atomic<Bool>(false)
 
     init(_ file: any File, _ scheduling: any Scheduling, _ monitor: any Monitor) {
@@ -27,7 +27,7 @@ final class CheckpointWriting: Sendable {
     /// Whether a checkpoint is being written in the background.
     var isInProgress: Bool { monitor.withLock { isInBackground } }
 
-    /// Has the background checkpoint go on without pauses.
+    /// Makes the background checkpoint continue without pauses.
     func hurry() { isUrgent.store(true, ordering: .relaxed) }
 
     /// Waits for the background checkpoint.
@@ -36,10 +36,11 @@ final class CheckpointWriting: Sendable {
         monitor.withLock { while isInBackground { monitor.wait() } }
     }
 
-    /// Writes a checkpoint in the background; in the caller's thread if no thread can be made.
+    /// Writes a checkpoint in the background; on the caller's thread if no other can be started.
     /// - Parameters:
     ///   - mayFinish: as for ``write(_:paced:mayFinish:)``.
-    ///   - ending: called with whether the checkpoint is durable, before it counts as over; `monitor` is held.
+    ///   - ending: called with whether the checkpoint is durable, before threads that wait for it continue; `monitor`
+    ///     is held.
     func start(
         _ plan: CheckpointPlan, mayFinish: @escaping @Sendable () -> Bool,
         ending: @escaping @Sendable (_ isDone: Bool) -> Void
@@ -57,9 +58,11 @@ final class CheckpointWriting: Sendable {
         if !scheduling.spawn("checkpoint", { work(true) }) { work(false) }
     }
 
-    /// Writes and syncs the pages, then the slot.
-    /// - Parameter mayFinish: asked before the slot is written: the store may be poisoned by then.
-    /// - Returns: whether both are durable.
+    /// Writes back and syncs the pages, then writes and syncs the slot.
+    /// - Parameters:
+    ///   - paced: write the pages back chunk by chunk with pauses before the sync.
+    ///   - mayFinish: asked before the slot is written: the store may be poisoned by then.
+    /// - Returns: whether pages and slot are durable.
     func write(_ plan: CheckpointPlan, paced: Bool, mayFinish: () -> Bool) -> Bool {
         do throws(FileError) {
             if paced { try writeBack(plan.dirty) }
@@ -82,7 +85,7 @@ final class CheckpointWriting: Sendable {
 
     private func writeBack(_ runs: [Range<Int>]) throws(FileError) {
         for run in runs {
-            // The sync brings the rest to the disk; it does not wait for one chunk before it begins the next.
+            // The sync that follows writes the rest back, without waiting for each chunk.
             if isUrgent.load(ordering: .relaxed) { return }
             try file.writeBack(
                 offset: Int64(run.lowerBound) * Int64(Format.pageSize), count: Int64(run.count * Format.pageSize))

@@ -6,7 +6,7 @@ struct CheckpointPlan: Sendable {
     var slotIndex: Int
     /// Runs of dirty pages to write back before the sync.
     var dirty: [Range<Int>]
-    /// Version of the previous checkpoint, whose pages may be reused afterwards.
+    /// Version of the previous checkpoint. It loses its protection once this checkpoint is durable.
     var previous: UInt64
 }
 
@@ -16,7 +16,7 @@ struct CheckpointPlan: Sendable {
 struct Checkpointer {
     /// Where commits go after a checkpoint.
     enum Continuation {
-        /// To this half of the log, which has durably reached an LSN.
+        /// To this half of the log. A sync has covered the log's records up to LSN `reach`.
         case log(segment: Int, reach: UInt64)
         /// There is no log.
         case withoutLog
@@ -26,12 +26,13 @@ struct Checkpointer {
 
     /// The slot in force, or the one that a running checkpoint writes.
     private(set) var slot: HeaderSlot
-    /// Which of the two it is: 0 or 1.
+    /// Which of the two places `slot` has: 0 or 1.
     private(set) var slotIndex: Int
     private var dirty = DirtyPages()
     /// Pages below this one were written at least once.
     private var writtenEnd: Int
-    /// A slot was planned since the log changed halves. Once it is durable, the inactive half is not needed.
+    /// A slot was planned since the log changed halves. Once that slot is durable, replay needs no record of the
+    /// inactive half.
     private var hasFreedSegment = false
     /// The directory was synced since this process opened the store.
     private(set) var isNameDurable = false
@@ -61,7 +62,7 @@ struct Checkpointer {
         dirty.insert(run)
     }
 
-    /// Notes pages that a transaction wrote before its end.
+    /// Notes pages that a transaction wrote before its commit.
     mutating func noteWrittenEarly(_ run: Range<Int>) { dirty.insert(run) }
 
     /// Notes that the file was truncated to this size.
@@ -74,14 +75,15 @@ struct Checkpointer {
 
     // MARK: Checkpoints
 
-    /// Whether the inactive half of the log may be overwritten: true once after each checkpoint. Called while no
+    /// Whether the inactive half of the log may be overwritten: true for the first call after each checkpoint. No
     /// checkpoint is running.
     mutating func takesFreedSegment() -> Bool {
         defer { hasFreedSegment = false }
         return hasFreedSegment
     }
 
-    /// Makes a version the next checkpoint. Its free map is written, and no checkpoint is running.
+    /// Plans the checkpoint of a version, and takes the dirty pages. The version's free map is written, and no
+    /// checkpoint is running.
     mutating func plan(
         _ version: VersionState, map: NodeReference, pageCount: Int, then continuation: Continuation
     ) -> CheckpointPlan {
@@ -93,7 +95,8 @@ struct Checkpointer {
         next.pageCount = UInt64(pageCount)
         switch continuation {
         case .clean:
-            // Over a clean slot, in a session without a log, this mark tells the new slot from a lost write.
+            // In a session without a log the slot in force is still clean. A crash after this write would leave two
+            // clean slots that differ, which means a lost write, if the mark did not say otherwise.
             let isOverClean = slot.isClean
             next.makeClean()
             if isOverClean { next.flags = HeaderSlot.withoutLog }

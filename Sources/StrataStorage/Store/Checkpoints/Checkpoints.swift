@@ -1,10 +1,11 @@
 internal import StrataFiles
 
-// A checkpoint makes the data file alone sufficient for a version C:
-// 1. all commits up to C are durable in the log's active half, and the log changes to the other half;
-// 2. C's free map is written beside C's pages, step by step, and one sync makes all of them durable;
-// 3. the header slot that is not in force is written with C and the start of replay, and synced;
-// 4. only then are the pages of C's predecessor and the old half of the log reused (invariant 8 of
+// A checkpoint makes the data file alone sufficient for a version C, in this order:
+// 1. All commits up to C are durable in the log's active half. C's free map is written, and the log continues in the
+//    other half.
+// 2. The pages of C and of the free map are written back chunk by chunk, and one sync makes all of them durable.
+// 3. The header slot that is not in force is written with C and the start of replay, and synced.
+// 4. Only then may the pages of the previous checkpoint and the old half of the log be used again (invariant 8 of
 //    docs/file-format.md).
 
 /// State of a store's two files: pages and header slots of the data file, and the log's active half. Writes pages for
@@ -13,7 +14,8 @@ internal import StrataFiles
 /// `Checkpointer` decides what a checkpoint writes, `CheckpointWriting` writes it; this type joins them with the
 /// store's versions, free pages and log.
 ///
-/// Concurrency: guarded by the write gate, which every caller holds. A checkpoint is written while later commits go on.
+/// Concurrency: guarded by the write gate, which every caller holds. Later commits continue while a background thread
+/// writes a checkpoint.
 final class Checkpoints: Sendable {
     /// Size of the first writes to fresh parts of a file: larger ones make every later small write slower.
     private static let freshPiece = 16384
@@ -56,7 +58,7 @@ final class Checkpoints: Sendable {
 
     // MARK: Pages
 
-    /// Writes whole pages, unsynced.
+    /// Writes whole pages, unsynced, and counts them as dirty.
     func writePages(_ bytes: UnsafeRawBufferPointer, at page: Int) throws(StorageError) {
         let end = page + bytes.count / Format.pageSize
         do throws(FileError) {
@@ -78,14 +80,14 @@ final class Checkpoints: Sendable {
         checkpointer.noteWritten(page..<end)
     }
 
-    /// Notes pages that a transaction wrote before its commit.
+    /// Counts pages as dirty that a transaction wrote before its commit.
     func noteWrittenEarly(_ extents: [Extent]) {
         for extent in extents { checkpointer.noteWrittenEarly(extent.range) }
     }
 
     // MARK: Checkpoints
 
-    /// Begins a checkpoint if enough pages are dirty. Under ``Durability/none`` nothing else makes versions durable.
+    /// Begins a checkpoint if enough pages are dirty. Under ``Durability/none`` only checkpoints make versions durable.
     func startIfDue() {
         guard fileSystem.isPersistent, checkpointer.dirtyBytes >= options.checkpointBytes / 2 else { return }
         writing.hurry()
@@ -109,7 +111,8 @@ final class Checkpoints: Sendable {
         try start(newest)
     }
 
-    /// Begins a checkpoint of this version in the background. The version is durable in the log, if there is one.
+    /// Begins a checkpoint of this version in the background, after the running one has ended. The version is durable
+    /// in the log, if there is one.
     func start(_ version: VersionState) throws(StorageError) {
         try waitUntilDone()
         let plan = try prepare(version)
@@ -126,7 +129,7 @@ final class Checkpoints: Sendable {
         if commits.isPoisoned { throw .poisoned }
     }
 
-    /// Writes a checkpoint while the caller waits. No other is running.
+    /// Writes a checkpoint on the caller's thread. No other is running.
     func complete(_ plan: CheckpointPlan) throws(StorageError) {
         guard writing.write(plan, paced: false, mayFinish: { !commits.isPoisoned }) else {
             commits.poison()
@@ -135,9 +138,10 @@ final class Checkpoints: Sendable {
         allocator.unprotect(plan.previous)
     }
 
-    /// Writes the free map of a version, and decides the header slot. No checkpoint is running.
+    /// Writes the free map of a version, has the log continue in a half that replay can start with, and decides the
+    /// header slot. No checkpoint is running.
     ///
-    /// After an error the state is unchanged.
+    /// After an error the slot in force is unchanged; an error of the log poisons the store.
     /// - Parameter isFinal: the slot is the first of the two clean ones; the log is not needed any more.
     func prepare(_ version: VersionState, isFinal: Bool = false) throws(StorageError) -> CheckpointPlan {
         try secureName()
@@ -159,7 +163,7 @@ final class Checkpoints: Sendable {
         }
     }
 
-    /// Continues in a half of the log that replay can start with.
+    /// Has the log continue in a half that replay can start with. An error poisons the store.
     private func goOn(after version: UInt64) throws(StorageError) -> (half: Int, reach: UInt64)? {
         do throws(StorageError) {
             return try log.goOn(after: version, releases: checkpointer.takesFreedSegment())
@@ -171,7 +175,7 @@ final class Checkpoints: Sendable {
 
     /// Prepares the checkpoint that commits a transaction too large for the log.
     ///
-    /// After an error the state is unchanged, and the transaction can be rolled back.
+    /// After an error the transaction can be rolled back.
     func prepareOwn(_ nodes: TransactionNodes, _ version: VersionState) throws(StorageError) -> CheckpointPlan {
         if version.version > 1, !commits.waitUntilDurable(version.version - 1) { throw .poisoned }
         try waitUntilDone()
@@ -182,8 +186,8 @@ final class Checkpoints: Sendable {
         }
     }
 
-    /// Commits a version by its checkpoint. The caller holds the write gate throughout: a later small transaction must
-    /// not be acknowledged first.
+    /// Commits a version by its checkpoint. The caller holds the write gate until this returns: a later, small
+    /// transaction must not be acknowledged first.
     func commit(by plan: CheckpointPlan) throws(StorageError) {
         try complete(plan)
         // The version is in no log, so both slots are written before it is acknowledged.
@@ -216,10 +220,10 @@ final class Checkpoints: Sendable {
 
     /// Syncs what a dead process wrote, before any page is written on top of it.
     ///
-    /// The dead process's last header slot may be in the page cache alone: the next process reads it, and a loss of
-    /// power drops it. Until the sync, the previous slot counts as in force: the pages of its version must not be
-    /// overwritten, the file not be truncated before their end, and no slot be written that needs no replay. Nothing
-    /// was written yet.
+    /// The dead process's last header slot may be in the kernel's page cache alone: this process reads it there, but a
+    /// loss of power would drop it, and the previous slot would be in force again. So before this sync the pages of the
+    /// previous slot's version must not be overwritten, the file must not be truncated before their end, and no slot
+    /// may be written that needs no replay. The caller has written nothing yet.
     func secureInheritance() throws(StorageError) {
         if options.readOnly { return }
         do throws(FileError) { try file.syncData() } catch {
@@ -229,7 +233,8 @@ final class Checkpoints: Sendable {
         }
     }
 
-    /// Writes the final checkpoint, so that the data file alone holds all that is durable. No checkpoint is running.
+    /// Makes a version the final checkpoint, named by two clean slots, and removes the log: the data file alone holds
+    /// everything. No checkpoint is running.
     func makeFinal(_ version: VersionState) throws(StorageError) {
         let isCheckpointed = version.version == checkpointer.slot.checkpoint.rawValue
         if !isCheckpointed { try complete(prepare(version, isFinal: true)) }
@@ -241,7 +246,7 @@ final class Checkpoints: Sendable {
     ///
     /// Both are written so that either of them is enough: if the newer one were lost, the older one would name a
     /// version older than one that readers have seen.
-    /// - Parameter isHalfDone: this session has just written and synced one of the two.
+    /// - Parameter isHalfDone: this process has just written and synced one of the two slots.
     func settle(isHalfDone: Bool) throws(StorageError) {
         var slot = checkpointer.slot
         slot.makeClean()
@@ -252,10 +257,11 @@ final class Checkpoints: Sendable {
 
     // MARK: The log
 
-    /// Creates the log, and writes a slot that requires it, unless there is one.
+    /// Creates the log and writes a slot that requires it, unless there is a log already.
     ///
-    /// The first two commits of a session are checkpoints; so are all while the disk has no space for a log.
-    /// - Parameter count: commits of this session.
+    /// The first two commits after an open, or after this process took over writing, are checkpoints, and so are all
+    /// commits while the disk has no space for a log.
+    /// - Parameter count: ``WriterState/commits``.
     func makeLog(afterCommits count: Int) throws(StorageError) {
         guard log.isDue(afterCommits: count) else { return }
         // A running checkpoint must end first: the new slot overwrites the one that it relies on, and names pages that
@@ -287,19 +293,21 @@ final class Checkpoints: Sendable {
         }
     }
 
-    /// Gives up the log's file when the store's path leads to another file: this process's log must not stand beside
-    /// that.
+    /// Called when the store's path leads to another file: if this process's log is a copy that took the log's name, it
+    /// loses that name, which belongs to the other store.
+    /// - Returns: the error for the caller to throw.
     func leaveName(of path: String) -> StorageError {
         log.file?.giveUpCopy()
         return .stale(path: path)
     }
 
-    /// Bytes of a half of a log that is yet to be created.
+    /// Size of the halves of a log that will be created, in bytes.
     var plannedHalfBytes: Int {
         options.logHalfBytes ?? LogFile.halfBytes(forDataBytes: allocator.usedPages * Format.pageSize)
     }
 
-    /// Makes room for a record in the active half; begins a checkpoint if there is none.
+    /// Makes room for a record in the log. If the active half has none, begins a checkpoint, with which the log
+    /// continues in the other half.
     func makeRoom(forRecord bytes: Int) throws(StorageError) {
         if log.file == nil { throw .poisoned }
         if log.hasRoom(for: bytes) { return }
@@ -309,13 +317,13 @@ final class Checkpoints: Sendable {
 
     /// Notes that a record was committed.
     ///
-    /// Commits to a full half wait until a checkpoint frees the other one. So when a half is half full, a running
-    /// checkpoint stops its pauses.
+    /// When the active half is full, commits wait until the running checkpoint has freed the other one. So the
+    /// checkpoint stops its pauses once the active half is half full.
     func noteRecord(_ bytes: Int) { if log.note(bytes) { writing.hurry() } }
 
     // MARK: Space
 
-    /// Opens the root of the last checkpoint's free map, before the first transaction.
+    /// Opens the last checkpoint's free map, unless it is open. Called before pages are allocated.
     func loadFreeMap() throws(StorageError) { try allocator.openMap(checkpointer.slot.freeMap) }
 
     /// Makes the newest committed version the checkpoint, so that the pages of the previous one are freed.
@@ -330,8 +338,8 @@ final class Checkpoints: Sendable {
         return allocator.counts.held < before
     }
 
-    /// Frees the end of the file before a close, if that is worth further checkpoints: one after which only the newest
-    /// version counts, then one or two that leave out the pages free by then.
+    /// Frees the end of the file before a close, if that is worth further checkpoints: one of the newest version, so
+    /// that no older version needs pages, then up to three that leave out the free pages at the end.
     func dropTail(_ version: VersionState) throws(StorageError) {
         let slack = max(512, allocator.usedPages / 8)
         if version.version != checkpointer.slot.checkpoint.rawValue {
@@ -341,8 +349,8 @@ final class Checkpoints: Sendable {
         for _ in 0..<3 where allocator.tail(unreached: false) >= slack { try complete(prepare(version)) }
     }
 
-    /// Truncates the file behind the last durable checkpoint and all versions, if much is unused there. No checkpoint
-    /// is running.
+    /// Truncates the file after the last page of the last durable checkpoint and of all versions, if much is unused
+    /// there. No checkpoint is running.
     /// - Parameters:
     ///   - slack: unused pages to leave; nil for what a checkpoint leaves to the next commits.
     ///   - most: pages to cut at most: truncation takes half a millisecond per MiB, and blocks readers, too.

@@ -15,7 +15,8 @@ enum CommitEnding {
 package struct PendingCommit: Sendable {
     package let version: TransactionID
     /// The version, for the thread that committed it; other readers see it once it is durable. Nil if it is durable
-    /// already: the commit waited because another process owns writing, or because too many versions are pinned.
+    /// already, because the commit waited: for another process that owns writing, for a checkpoint of its own, because
+    /// too many versions are pinned, or since it had no changes or the durability class is not `full`.
     package let snapshot: Snapshot?
     private let store: Store
 

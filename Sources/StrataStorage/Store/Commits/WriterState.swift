@@ -2,10 +2,10 @@
 struct WriterState {
     /// Reused by the next transaction.
     var workspace: WriterWorkspace?
-    /// Versions that this session has committed.
+    /// Versions that this process has committed since it opened the store, or took over writing from another process.
     var commits = 0
     var hasCommitted: Bool { commits > 0 }
-    /// The log is created before the third commit: a session that only sets up its schema and loads its data once needs
+    /// The log is created before the third commit: a program that only sets up its schema and loads its data once needs
     /// none.
     var wantsLog: Bool { commits >= 2 }
     /// Slot of the last guest, its consecutive turns, and ``commits`` after the last of them.

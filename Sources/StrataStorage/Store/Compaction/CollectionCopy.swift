@@ -4,14 +4,15 @@ struct CollectionCopy {
     private let transaction: WriteTransaction
     private let met: MetNodes
 
-    /// - Parameter met: of the whole copy.
+    /// - Parameter met: the nodes of the source that the whole copy has visited.
     init(_ source: ReadView, _ transaction: WriteTransaction, _ met: MetNodes) {
         self.source = source
         self.transaction = transaction
         self.met = met
     }
 
-    /// Fills a collection from a tree, leaf by leaf. Elements are appended, so the copy's leaves are full.
+    /// Fills the collection of a row of the copy from a tree of the source, leaf by leaf. Elements are appended, so the
+    /// copy's leaves are full.
     /// - Parameter descriptor: of the tree.
     func copy(
         _ descriptor: UnsafeRawBufferPointer, of key: RowKey, _ table: Int, _ column: Int
@@ -39,7 +40,7 @@ struct CollectionCopy {
                     continue
                 }
                 inner.append((place, nested))
-                // Filled below.
+                // An empty inner collection, which is filled below.
                 let type = nested.column.isKeyed ? NestedCollection.mapType : NestedCollection.listType
                 Cell.withCopy(of: [type]) { elements.append(key: key, $0) }
             }

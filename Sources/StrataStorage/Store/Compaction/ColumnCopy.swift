@@ -5,8 +5,10 @@ internal import StrataFiles
 /// that has trees of elements are inserted by a ``RowCopy``.
 ///
 /// 1. Keys are checked to ascend: groups of consecutive keys do not store them, so a disorder would change keys.
-/// 2. Nothing else is checked, so what the source breaks the copy breaks. It is read back before it gets its name.
-/// 3. What can only be inserted (a collection that was not a tree and is too long for its row) is left to ``RowCopy``.
+/// 2. Nothing else is checked: a rule that the source breaks the copy breaks, too. ``StoreCopy`` checks the copy before
+///    it gets its name.
+/// 3. A collection that is too long for its row, and is no tree in the source, can only be inserted: it makes this copy
+///    fail as damaged, and ``StoreCopy`` makes another one by ``RowCopy``.
 ///
 /// Concurrency: confined to the copy.
 final class ColumnCopy {
@@ -23,7 +25,7 @@ final class ColumnCopy {
     private var lastKey: Int64?
     private var limits: StoreLimits { transaction.nodes.limits }
 
-    /// - Parameter met: of the whole copy.
+    /// - Parameter met: the nodes of the source that the whole copy has visited.
     init(of table: Int, _ source: ReadView, _ transaction: WriteTransaction, _ met: MetNodes) {
         self.table = table
         self.source = source
@@ -49,7 +51,9 @@ final class ColumnCopy {
 
     // MARK: Rows
 
-    /// Copies a full group segment by segment, if no rows wait, or so many that their group is full enough.
+    /// Copies a group segment by segment, if it is full, and no rows wait before it, or enough for a group of their
+    /// own.
+    /// - Returns: whether it did.
     private func appendSegments(of group: Group) throws(StorageError) -> Bool {
         #if Zoo
             if PlantedMistake.compactionLosesRows.isPlanted { return false }
@@ -64,6 +68,7 @@ final class ColumnCopy {
         return true
     }
 
+    /// Decodes the rows of a group. They wait until they fill a group of the copy.
     private func appendRows(of group: Group) throws(StorageError) {
         let start = rows.count
         try group.decode(into: rows, layout, source.reader)
@@ -80,11 +85,12 @@ final class ColumnCopy {
         for column in layout.kinds.indices where layout.kinds[column] == .bytes {
             if try moveLong(column, from: start) { isBound = true }
         }
-        // Descriptors of long values are kept until all rows are in groups.
+        // The buffers free the descriptors of long values only when no rows wait, so such rows do not wait.
         try appendGroups(of: isBound ? rows.count : rows.count / limits.wideRows * limits.wideRows)
     }
 
-    /// Whether a row has a collection that is a tree. Such rows are inserted: the tree is built behind its row.
+    /// Whether a row from `start` on has a collection that is a tree. Such a row is inserted first, and its tree is
+    /// built afterwards.
     private func hasTrees(from start: Int) -> Bool {
         for column in layout.kinds.indices where layout.isCollection[column] && rows.columns[column].hasFlags {
             for row in start..<rows.count where rows.columns[column].isTree(row) { return true }
@@ -92,7 +98,7 @@ final class ColumnCopy {
         return false
     }
 
-    /// Gives the long values of a column nodes in the copy.
+    /// Writes the long values of a column to nodes of the copy, and sets their descriptors.
     /// - Returns: whether a value got a node.
     private func moveLong(_ column: Int, from start: Int) throws(StorageError) -> Bool {
         let values = rows.columns[column]
@@ -125,7 +131,7 @@ final class ColumnCopy {
         return isMoved
     }
 
-    /// Builds groups of the first rows; others wait until they fill a group.
+    /// Builds groups of the first `count` rows that wait.
     private func appendGroups(of count: Int) throws(StorageError) {
         if count == 0 { return }
         try note(0..<count)

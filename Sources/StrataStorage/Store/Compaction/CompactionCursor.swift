@@ -1,7 +1,8 @@
-/// Position at which an online compaction continues: a table by its index, its row tree (0) or one of its entry trees
-/// (1 and up), and the first key not visited; within a row, a collection and a place in it.
+/// Position at which the next step of an online compaction continues: the index of a table, its row tree (0) or one of
+/// its entry trees (1 and up), and the first key not visited; if the last step stopped in a tree of elements, its place
+/// there.
 struct CompactionCursor: Sendable {
-    /// A collection that is a tree, and a place in it; the place is its end if the tree was visited whole.
+    /// A collection that is a tree, by its row's key, and a place in it; `Int.max` if the tree was visited whole.
     struct Element: Sendable {
         var owner: Int64
         var column: UInt16

@@ -1,6 +1,6 @@
 internal import StrataFiles
 
-/// Carries out the steps that ``OnlineCompaction`` decides. Each step is a piece of background work that waits for the
+/// Carries out the steps that ``OnlineCompaction`` decides. Each step runs on a background thread, and waits for the
 /// write gate like any other writer.
 ///
 /// Concurrency: may be called from any thread. Its mutable state is guarded by the write gate.
@@ -11,7 +11,7 @@ final class CompactionRun: Sendable {
     /// The pause after a step is this many times the step's duration.
     private static let rest = 4
     private static let second = 1_000_000
-    /// Microseconds for which a step waits for the write gate at a time.
+    /// Microseconds for which a step waits for the write gate; then it is tried again after a pause.
     private static let patience = 100_000
 
     private enum StepEnd {
@@ -30,10 +30,10 @@ final class CompactionRun: Sendable {
         scheduling = options.scheduling
     }
 
-    /// Page at or below which new nodes should end, if there is room; nil if it does not matter.
+    /// Page at or below which new nodes of any transaction should end, if there is room; nil if no pass needs that.
     var limit: Int? { compaction.limit }
 
-    /// Ends the pass after another process owned writing: its commits were not counted.
+    /// Ends the pass after another process owned writing, since its commits were not counted.
     func forget() { compaction.forget() }
 
     /// Begins an online compaction if the policy asks for one. The write gate is held.
@@ -55,7 +55,7 @@ final class CompactionRun: Sendable {
     func beginAtOpen(_ store: Store) {
         guard case .online = store.options.compaction, !store.options.readOnly else { return }
         store.gate.whileHeld { _ in
-            // The next writer reports a free map that cannot be read.
+            // An error is dropped: the next transaction reports that the free map cannot be read.
             do throws(StorageError) { try store.checkpoints.loadFreeMap() } catch { return }
             beginIfDue(store)
         }
@@ -68,7 +68,8 @@ final class CompactionRun: Sendable {
 
     // MARK: Steps
 
-    /// - Parameter pause: microseconds to the next step.
+    /// Starts a thread that takes the next step after a pause.
+    /// - Parameter pause: microseconds.
     /// - Returns: false if no thread could be started.
     private func goOn(_ store: Store, after pause: Int) -> Bool {
         scheduling.spawn("compaction") { [weak store, self] in
@@ -87,14 +88,14 @@ final class CompactionRun: Sendable {
         }
     }
 
-    /// The write gate is not held.
+    /// Starts the next step; ends the pass if there is no thread for it. The write gate is not held.
     private func continueOrEnd(_ store: Store, after pause: Int) {
         if goOn(store, after: pause) { return }
         store.gate.whileHeld { _ in compaction.end() }
     }
 
-    /// After `finished` the pass is over; a closed or poisoned store begins no other. A close under way may still fail
-    /// and leave the store open, so it does not count.
+    /// - Returns: `finished` if the pass is over. In a closed or poisoned store it is, and no other begins; a close
+    ///   under way may still fail and leave the store open, so it does not end the pass here.
     private func takeStep(_ store: Store) -> StepEnd {
         if store.commits.isOver { return .finished }
         let patience = scheduling.deadline(after: Self.patience)
@@ -115,7 +116,7 @@ final class CompactionRun: Sendable {
     }
 
     private func nextStep(_ store: Store) -> OnlineCompaction.Step {
-        // Errors here and in the steps are dropped: the next user of the store meets them and reports them.
+        // Errors here and in the steps are dropped: the next use of the store meets them and throws.
         do throws(StorageError) { try store.checkpoints.loadFreeMap() } catch { return .finish }
         let isCheckpointing = store.checkpoints.writing.isInProgress
         let space = space(of: store)
@@ -147,6 +148,7 @@ final class CompactionRun: Sendable {
         }
     }
 
+    /// Moves nodes by a transaction of its own.
     /// - Returns: false after a failure; the pass is over then.
     private func move(
         _ store: Store, from cursor: CompactionCursor, _ limit: Int, _ permit: consuming WritePermit

@@ -1,4 +1,5 @@
-/// One step of an online compaction: visits nodes in key order, and moves those behind a page limit towards the start.
+/// One step of an online compaction: visits nodes in key order, and moves those that end after a page limit nearer to
+/// the start of the file.
 ///
 /// A node whose references change is rewritten through the arena, as in any transaction; other nodes are copied as they
 /// are. A node that finds no room stays. A step is bounded by the pages moved and the nodes visited. A row group with

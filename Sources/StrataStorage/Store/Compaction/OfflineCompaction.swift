@@ -5,8 +5,8 @@ extension Store {
     ///
     /// Writes a temporary file, syncs it, renames it, and syncs the directory: at any moment the path leads to the old
     /// contents or to the new ones.
-    /// - Throws: `noSpace`, before any write, if the disk has no room for a copy; `inUse`; errors of reading and
-    ///   writing. The store is unchanged then, and the temporary file is removed.
+    /// - Throws: `noSpace`, before the copy is begun, if the disk has no room for it; `inUse`; errors of reading and
+    ///   writing. The contents are unchanged then, and the temporary file is removed.
     /// - Complexity: O(size); memory is bounded by ``StoreLimits/memoryBudget``.
     package static func compact(path: String, options: StoreOptions = StoreOptions()) throws(StorageError) {
         try OfflineCompaction(path, options).run()
@@ -22,7 +22,7 @@ extension Store {
     }
 }
 
-/// Replaces a store that no other process has open meanwhile by a copy without free pages.
+/// Replaces a store by a copy without free pages. No other process can have it open meanwhile.
 struct OfflineCompaction {
     private let path: String
     private let options: StoreOptions
@@ -51,9 +51,9 @@ struct OfflineCompaction {
         }
     }
 
-    /// Asks the policy, and compacts if it says so. Skipped without an error: a store that another process has open,
-    /// one for whose copy the disk has no room, one that this process may not replace, and one with damaged parts.
-    /// Damage is noted, and does not keep the rest from being opened.
+    /// Compacts if the policy, called with the file's size and the size of its live pages, says so. Skipped without an
+    /// error: a store that another process has open, one for whose copy the disk has no room, one that this process may
+    /// not replace, and one with damaged parts. Damage is noted beside the store, which can then still be opened.
     func run(ifWantedBy policy: @Sendable (Int, Int) -> Bool) throws(StorageError) {
         do throws(FileError) {
             if try options.fileSystem.status(path) == nil { return }
@@ -88,9 +88,10 @@ struct OfflineCompaction {
 
     /// Notes everything in the store that cannot be read.
     ///
-    /// - Parameter met: an error of reading the store itself. It is noted if the survey finds no damage, since the page
-    ///   may hold no rows; a read that failed once and succeeds in the survey is no damage. Nil for an error of the
-    ///   rewrite, which reads the copy as well: the store is damaged only if the survey says so.
+    /// - Parameter met: an error of reading the store itself. If it is `corrupt`, and the survey finds no damage, it is
+    ///   noted itself, since the page may hold no rows; any other read that failed once and succeeds in the survey is
+    ///   no damage. Nil for an error of the rewrite, which reads the copy as well: the store is damaged only if the
+    ///   survey says so.
     private func noteDamage(of store: Store, after met: StorageError?) {
         var places: [DamagedPlace]
         do throws(StorageError) {
@@ -121,7 +122,8 @@ struct OfflineCompaction {
             options.cipher = cipher
             let view = try store.snapshot().view
             try StoreCopy(of: view, as: view.state.version, store.path, beside: unfinished, options).run()
-            // The old file must not need its log when the new one replaces it, and no process may open it in between.
+            // The close removes the old file's log before the new file replaces it, and keeps other processes out until
+            // then.
             try store.close { () throws(FileError) in
                 try fileSystem.rename(unfinished, to: store.path)
                 try fileSystem.syncDirectory(of: store.path)

@@ -1,11 +1,11 @@
 // An online compaction is a sequence of ordinary transactions that change no row. Each moves some nodes from the end of
-// the file to free pages further down, and commits an empty record. So readers, pins, crashes and replay need no
+// the file to free pages nearer to its start, and commits an empty record. So readers, pins, crashes and replay need no
 // special case: a replay ends with the same rows on other pages. The pages of moved nodes are freed as after any
 // change, when neither a pin nor the last checkpoint needs them; then the file is truncated.
 //
-// Each step is a piece of background work. It holds the write gate while it copies ``StoreLimits/compactionStep``
-// pages, or the largest single value, or truncates the file by a piece. It waits for no sync: its record goes to the
-// log with the next commit's, or before the checkpoint that frees the moved pages.
+// A background thread takes each step. It holds the write gate while it copies ``StoreLimits/compactionStep`` pages, or
+// the largest single value, or truncates the file by a piece. A step that moves nodes waits for no sync: its record
+// goes to the log with that of the next commit, or before the checkpoint that frees the moved pages.
 
 /// Decides when an online compaction begins, and what each of its steps does.
 ///
@@ -19,7 +19,7 @@ struct OnlineCompaction {
         case waitUntilDurable(UInt64)
         /// Begin a checkpoint of the newest version.
         case checkpoint
-        /// Move nodes that end behind page `limit`, from a cursor on; then call ``hasMoved(to:)``.
+        /// Move nodes that end after page `limit`, from a cursor on; then call ``hasMoved(to:)``.
         case move(from: CompactionCursor, limit: Int)
         /// Truncate the file by at most this many pages; then call ``hasCut(to:)``.
         case cut(atMost: Int)
@@ -62,7 +62,7 @@ struct OnlineCompaction {
     private struct Pass {
         var phase = Phase.releasing
         var cursor = CompactionCursor()
-        /// Page at or below which moved nodes, and those of all commits until the file is truncated, are to end.
+        /// Page at or below which moved nodes are to end, and new nodes of all commits until the file is truncated.
         var limit: Int?
         /// A change of the schema ends the pass, since the cursor counts tables.
         var definitions: SchemaDefinitions?
@@ -72,18 +72,18 @@ struct OnlineCompaction {
         var delays = 0
     }
 
-    /// Delays after which a step does not wait any more; until then it avoids a sync of other commits under the write
-    /// gate.
+    /// After this many delays a step does not wait until the newest commit is durable, but has it synced while it holds
+    /// the write gate.
     private static let mostDelays = 64
     /// Pages to truncate at a time.
     private static let piece = 1024
 
-    /// Share of free pages above which a pass begins; nil if none ever does.
+    /// Share of free pages above which a pass begins; nil if no pass ever begins.
     private let share: Double?
     private let minimum: Int
     private let interval: Int
     private var pass: Pass?
-    /// A thread is due for the next step. Outlives the pass when another process takes over writing.
+    /// A thread will take the next step. Stays true after ``forget()``, until that thread finds the pass over.
     private var hasStep = false
     /// Commit count from which on the next pass may begin.
     private var nextBegin = 0
@@ -98,7 +98,7 @@ struct OnlineCompaction {
         self.interval = interval
     }
 
-    /// Page at or below which new nodes should end, if there is room; nil if it does not matter.
+    /// Page at or below which new nodes of any transaction should end, if there is room; nil if no pass needs that.
     var limit: Int? { pass?.limit }
 
     /// Whether a pass may begin after this many commits, if there is space to gain.
@@ -120,13 +120,14 @@ struct OnlineCompaction {
         hasStep = false
     }
 
-    /// Ends the pass after another process owned writing: its commits were not counted.
+    /// Ends the pass after another process owned writing, since its commits were not counted.
     mutating func forget() {
         pass = nil
         nextBegin = 0
     }
 
-    /// - Parameter heldToo: counts pages that would be free without readers of older versions, and after a checkpoint.
+    /// Whether there is enough space to gain.
+    /// - Parameter heldToo: counts held pages, too, which older versions keep from being free.
     private func isSpare(_ space: Space, heldToo: Bool) -> Bool {
         guard let share else { return false }
         let spare = space.free + (heldToo ? space.held : 0)

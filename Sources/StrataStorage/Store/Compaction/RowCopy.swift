@@ -8,7 +8,7 @@ struct RowCopy {
     private let met: MetNodes
     private let collections: CollectionCopy
 
-    /// - Parameter met: of the whole copy.
+    /// - Parameter met: the nodes of the source that the whole copy has visited.
     init(_ source: ReadView, _ transaction: WriteTransaction, _ met: MetNodes) {
         self.source = source
         self.transaction = transaction
@@ -40,7 +40,7 @@ struct RowCopy {
             for column in columns.indices {
                 let values = rows.columns[column + RowSet.firstUserColumn]
                 if columns[column].collection != nil, values.isTree(row) {
-                    // Filled below.
+                    // An empty collection, which is filled below.
                     cells[column] = .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
                     trees.append(column)
                 } else {

@@ -1,4 +1,5 @@
-/// Copies groups segment by segment: the nodes are copied as they are, and the group leads to the copies.
+/// Copies row groups segment by segment: segment nodes are copied as they are, and a new group node refers to the
+/// copies.
 struct SegmentCopy {
     private let layout: TableLayout
     private let reader: PageReader
@@ -15,8 +16,8 @@ struct SegmentCopy {
         self.met = met
     }
 
-    /// Whether a group would look the same if it were encoded anew, nearly: full, without changes, long values, other
-    /// columns, or nodes with much space.
+    /// Whether a group would be nearly the same if it were encoded anew: it is full, has no patches, inserted or
+    /// deleted rows, no long values and exactly the layout's columns, and its nodes are well filled.
     func takes(_ group: Group) throws(StorageError) -> Bool {
         let limits = nodes.limits
         guard group.patched == 0, group.inserted == 0, group.deleted == 0, group.rows > 0,

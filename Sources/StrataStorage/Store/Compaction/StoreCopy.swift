@@ -22,9 +22,9 @@ extension Store {
 /// Copies one version into a store of its own, without free pages and under the same version number. The copy is made
 /// under an unfinished name, and renamed when it is complete.
 ///
-/// A ``ColumnCopy`` takes rows and entries as they are. If that breaks a rule of the format, the source breaks it as
-/// well, and a second copy decides: a ``RowCopy`` checks each value, builds the indexes anew, and refuses the rest. If
-/// it refuses a value, the rule that was broken is the error.
+/// A ``ColumnCopy`` takes rows and entries as they are. If the result breaks a rule of the format, so does the source,
+/// and a second copy is made: a ``RowCopy`` checks each value and builds the indexes anew. If it refuses a value, the
+/// rule that the first copy broke is the error.
 package struct StoreCopy {
     private let source: ReadView
     private let version: UInt64
@@ -34,7 +34,7 @@ package struct StoreCopy {
     private let unfinished: String
     private let options: StoreOptions
     private var fileSystem: any FileSystem { options.fileSystem }
-    /// Bytes of a source whose copy fills many pages of memory.
+    /// Bytes of a source above which the arena of its copy asks for large pages of memory.
     private static let largeSource = 8 << 20
 
     /// - Parameters:
@@ -72,8 +72,8 @@ package struct StoreCopy {
 
     /// Writes a compacted copy of what a transaction has made so far; the transaction continues.
     ///
-    /// The transaction spills everything that it holds in memory, so that a reader of a version can read the
-    /// transaction's. A process that does not own writing asks for ownership.
+    /// The transaction spills everything that it holds in memory to pages, so that its view can be read like that of a
+    /// version. A guest therefore claims ownership of writing.
     /// - Throws: as ``Store/writeCopy(to:cipher:isNew:)``; `noSpace` also for the store itself.
     package static func write(
         _ transaction: WriteTransaction, to destination: String, cipher: (any Cipher)?
@@ -85,7 +85,7 @@ package struct StoreCopy {
         ).publish(at: destination)
     }
 
-    /// Makes the copy, and renames it to a path where no file stands.
+    /// Makes the copy and renames it to `destination`, where there is no file yet.
     /// - Throws: `file` with EEXIST if `destination` exists; `inUse` while another copy to it is being made.
     func publish(at destination: String) throws(StorageError) {
         do throws(FileError) {
@@ -97,7 +97,8 @@ package struct StoreCopy {
         }
         try removeAbandoned()
         do throws(StorageError) {
-            // Renamed while still locked, so that another copy to the same place does not take it for abandoned.
+            // The copy is renamed while it is still locked, so that another process that copies to the same place does
+            // not take it for abandoned.
             _ = try make { () throws(FileError) in
                 try fileSystem.renameNew(unfinished, to: destination)
                 try fileSystem.syncDirectory(of: destination)
@@ -154,9 +155,9 @@ package struct StoreCopy {
         return .byRows
     }
 
-    /// Makes the copy.
-    /// - Returns: the rule that a copy by columns breaks; nil for a sound one. The broken one's file remains, without
-    ///   its name.
+    /// Makes the copy in one way.
+    /// - Returns: the rule that a copy by columns breaks; nil for a sound copy. A copy that breaks a rule stays under
+    ///   the unfinished name.
     private func breach(by way: Way, _ last: () throws(FileError) -> Void) throws(StorageError) -> StorageError? {
         let target = try Store.openPlain(path: unfinished, options: options, isAlone: true)
         do throws(StorageError) {
@@ -178,7 +179,7 @@ package struct StoreCopy {
     }
 
     /// Fills the copy, and reads it back.
-    /// - Returns: the rule that a copy by columns breaks.
+    /// - Returns: the rule that a copy by columns breaks; nil for a sound copy.
     private func breach(of target: Store, filled way: Way) throws(StorageError) -> StorageError? {
         let transaction = try target.beginWrite()
         if source.reader.pageCount > Self.largeSource / Format.pageSize {

@@ -6,7 +6,8 @@ internal import StrataFiles
 /// at the same path is ignored. Then, in the order of discovery: `place`, page, reason, table, and the loss; and
 /// `acknowledged`, which covers every line before it. Lines are only appended. Other lines are ignored.
 ///
-/// Processes exclude each other by a lock on a byte of the file. Concurrency: a value; each call opens the file anew.
+/// Processes that append exclude each other by a lock on a byte of the file. Concurrency: a value; each call opens the
+/// file anew.
 struct DamageRecord {
     let path: String
     let storeID: RandomID
@@ -15,7 +16,7 @@ struct DamageRecord {
     /// Path of the record of the store at `storePath`.
     static func path(_ storePath: String) -> String { storePath + ".damage" }
 
-    /// Most places that are kept. Beyond it the store only says that there are more.
+    /// Most places that a record has. Further ones are not recorded.
     static let limit = 4096
     /// Size that a record of that many places never reaches.
     private static let largestFile: Int64 = 1 << 20
@@ -29,7 +30,7 @@ struct DamageRecord {
         var acknowledged = 0
     }
 
-    /// Nil if there is no record of this store.
+    /// - Returns: nil if there is no record of this store.
     func read() throws(FileError) -> Contents? {
         // A link, or any other file that is not regular, is no record.
         guard try fileSystem.status(path)?.isRegularFile == true else { return nil }
@@ -38,8 +39,10 @@ struct DamageRecord {
         return parse(try text(of: file))
     }
 
-    /// Appends the lines that `lines` returns for the present contents, and syncs them.
+    /// Appends what `lines` returns for the present contents, and syncs it: places, and whether all places by then are
+    /// acknowledged. The record of another store is overwritten.
     /// - Returns: the contents with the new lines.
+    /// - Throws: ``FileError/isKeptOut`` if another process appends for longer than a second.
     func add(
         beside store: String, _ scheduling: any Scheduling, _ lines: (Contents) -> (places: [DamagedPlace], isAck: Bool)
     ) throws(FileError) -> Contents {
@@ -129,7 +132,7 @@ struct DamageRecord {
         return "place \(place.page.rawValue) \(place.reason.rawValue) \(table) \(loss)\n"
     }
 
-    /// Nil for the record of another store, and for any other file.
+    /// - Returns: nil for the record of another store, and for any other file.
     private func parse(_ text: String) -> Contents? {
         let lines = text.split(separator: "\n")
         guard let first = lines.first, first + "\n" == header else { return nil }

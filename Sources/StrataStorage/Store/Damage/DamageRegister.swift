@@ -2,11 +2,11 @@ import CStrataShim
 package import StrataFiles
 internal import Synchronization
 
-/// Known damage of one open store, in this process and, by a file beside the store, in all processes.
+/// Known damage of one open store. Processes share it by a record, a file beside the store (``DamageRecord``).
 ///
 /// A reader that finds an unreadable page notes it here. From then on no transaction begins, in any process, until the
-/// program has acknowledged the known places; a new place refuses again. If the record cannot be written, on a full
-/// disk or a read-only medium, the notes of this process count for this process alone.
+/// program has acknowledged the known places; a new place makes the store refuse transactions again. If the record
+/// cannot be written, on a full disk or a read-only medium, this process alone knows what it notes.
 ///
 /// Concurrency: every member may be called from any thread.
 package final class DamageRegister: Sendable {
@@ -16,8 +16,8 @@ package final class DamageRegister: Sendable {
     private let processes: ProcessTable?
     private let isShared: Bool
     private let state = Mutex(State())
-    /// Changes with every change of what this process knows, and is 0 while no damage is known. A word that readers can
-    /// poll at each read; valid as long as the register.
+    /// A word that readers poll at each read: 0 while no damage is known, and another number after every change of what
+    /// this process knows. Valid as long as the register.
     package nonisolated(unsafe) let changes: UnsafePointer<UInt32>
     private let refuses = Atomic<Bool>(false)
     private let untold = Atomic<Bool>(false)
@@ -83,7 +83,7 @@ package final class DamageRegister: Sendable {
         }
     }
 
-    /// Whether the program has acknowledged this place, or another loss of the same page.
+    /// Whether the program has acknowledged this place, or another loss on the same page.
     package func isAcknowledged(_ place: DamagedPlace) -> Bool {
         state.withLock { state in
             state.contents.places.prefix(state.contents.acknowledged).contains {
@@ -103,7 +103,7 @@ package final class DamageRegister: Sendable {
         if refusesWrites { throw .damaged(path: storePath, places: places.count) }
     }
 
-    /// Whether a loss of the place's page is known; without a page, the place itself.
+    /// Whether a loss on the place's page is known; for a place without a page, whether the place itself is.
     package func knows(_ place: DamagedPlace) -> Bool {
         state.withLock { state in
             place.page.rawValue == 0 ? state.known.contains(place) : state.pages.contains(place.page)
@@ -120,7 +120,7 @@ package final class DamageRegister: Sendable {
     /// Whether there is a place that this process has not reported to the program.
     package var hasUntold: Bool { untold.load(ordering: .acquiring) }
 
-    /// The places that this process has not reported to the program; the caller reports them.
+    /// Takes the places that this process has not reported to the program. The caller reports them.
     package func takeUntold() -> [DamagedPlace] {
         if !hasUntold { return [] }
         return state.withLock { state in
@@ -133,8 +133,8 @@ package final class DamageRegister: Sendable {
 
     // MARK: Changes
 
-    /// The file was empty when it was opened, and is a new store now: it was made so, or a store was truncated to
-    /// nothing.
+    /// The file was empty at the open, and this process made a new store of it. A program may have made the file empty
+    /// on purpose, or an earlier store was truncated.
     package var startedEmpty: Bool { emptyStart.isSet }
 
     func noteEmptyStart() { _ = emptyStart.set() }
@@ -160,13 +160,14 @@ package final class DamageRegister: Sendable {
     /// Acknowledges every place so far: the program knows of them and continues.
     package func acknowledge() { write { contents in ([], contents.acknowledged < contents.places.count) } }
 
-    /// Appends to the record if there is one, and in any case to this process's notes.
+    /// Appends to the record, and adopts its contents. If the record cannot be written, appends to what this process
+    /// knows alone.
     private func write(_ lines: (DamageRecord.Contents) -> (places: [DamagedPlace], isAck: Bool)) {
         if isShared {
             let before = processes?.damageChanges ?? 0
             do throws(FileError) {
                 let contents = try record.add(beside: storePath, scheduling, lines)
-                // Keeps places that are not in the record because it could not be written.
+                // Places that an earlier call could not write to the record stay in `known` and `pages` alone.
                 adopt(contents)
                 processes?.damageDidChange()
                 // If another process changed the record meanwhile, it is read again.

@@ -5,7 +5,7 @@ package struct DamageSurvey {
     /// Called after each row group with the share that is done, from 0 to 1; false ends the survey.
     private let goesOn: (Double) -> Bool
     private var places: [DamagedPlace] = []
-    /// Nodes of trees of elements; a node that is reached twice ends the second walk.
+    /// Nodes of trees of elements that were visited. A walk that reaches one of them again ends there.
     private var reached: ReachedPages
     private var done = 0
     private var total = 1
@@ -106,7 +106,7 @@ package struct DamageSurvey {
         }
     }
 
-    /// Nil if a node on the path cannot be read; the survey of the rows has noted it.
+    /// - Returns: nil if a node on the path to a row cannot be read; the search for readable rows has noted that node.
     private func readable<Value>(_ body: () throws(StorageError) -> Value) throws(StorageError) -> Value? {
         do throws(StorageError) { return try body() } catch {
             if error.isUnreadable { return nil }

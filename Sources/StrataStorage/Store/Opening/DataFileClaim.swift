@@ -1,8 +1,8 @@
 internal import StrataFiles
 
-// All processes that have a store open hold the shared lock on `LockByte.open`. The exclusive lock is for a process
-// alone: the first opener, which recovers and makes the process table, and the last one to close, which writes the
-// checkpoint and removes log and table.
+// All processes that have a store open hold the shared lock on `LockByte.open`. A process that must be alone takes the
+// exclusive lock: the first opener, which recovers and makes the process table, and the last one to close, which writes
+// the checkpoint and removes log and table.
 
 /// Opens a data file and locks it.
 struct DataFileClaim {
@@ -18,7 +18,7 @@ struct DataFileClaim {
 
     private let path: String
     private let options: StoreOptions
-    /// Other processes may have the file open meanwhile.
+    /// Other processes may have the file open at the same time.
     private let isShared: Bool
 
     init(_ path: String, _ options: StoreOptions, isAlone: Bool) {
@@ -27,7 +27,8 @@ struct DataFileClaim {
         isShared = options.fileSystem.isShared && !isAlone
     }
 
-    /// Tries again if the path was replaced in between, and while another process opens, recovers or closes the store.
+    /// Opens the file and locks it. Tries again if the path leads to another file in between, and while another process
+    /// opens, recovers or closes the store.
     /// - Throws: `inUse`, `beingRead`, `unshared` after ``StoreOptions/openTimeout``; `file`.
     func take() throws(StorageError) -> (any File, Access) {
         let fileSystem = options.fileSystem
@@ -55,7 +56,7 @@ struct DataFileClaim {
                     unattached += 1
                 case nil: Store.release(file)
                 }
-                // A reader that may not write the lock file will not be admitted later either.
+                // A read-only opener that may not write the files cannot attach to the process table later, either.
                 if !fileSystem.isShared || options.readOnly && unattached > 100 { break }
                 options.scheduling.pause(microseconds: 1000)
             }
@@ -66,7 +67,7 @@ struct DataFileClaim {
         }
     }
 
-    /// The reason why the store cannot be opened. The file is examined once more for it.
+    /// The error for an opener that other processes keep out; the locks of the file tell which.
     private func keptOut() -> StorageError {
         guard options.fileSystem.isShared else { return .inUse(path: path) }
         do throws(FileError) {
@@ -94,7 +95,9 @@ struct DataFileClaim {
         return .readOnly
     }
 
-    /// Opens the file for writing, so that it can be locked like a writer's, to read beside writers.
+    /// Opens the file for writing although the store is opened read-only: a process beside writers needs write locks on
+    /// bytes of the file.
+    /// - Returns: nil if this process may not write the file, or the writers have left.
     private func writableBesideOthers() throws(FileError) -> (any File)? {
         let file: any File
         do throws(FileError) { file = options.dataFile(try options.fileSystem.open(path, .write)) } catch { return nil }

@@ -1,9 +1,10 @@
 internal import StrataFiles
 
-// Recovery runs alone, before any version is visible. It can crash at any point and run again: it writes only pages
-// that the last durable checkpoint does not use, and the header slot that it did not start from.
+// Recovery runs when a process opens a store alone, before any version is visible, and when a process becomes the owner
+// while others read. It can crash at any point and run again: it writes only pages that the last durable checkpoint
+// does not use, and the header slot that it did not start from.
 
-/// Recovers the log of a process that did not close its store. The write gate is held.
+/// Recovers a store from the log of a process that died, or from its unfinished close. The write gate is held.
 struct LogRecovery {
     private let store: Store
     private var options: StoreOptions { store.options }
@@ -40,6 +41,7 @@ struct LogRecovery {
     ///   - base: the last checkpoint.
     ///   - isClean: both slots name the checkpoint and no log.
     ///   - visible: the newest version that other processes have seen.
+    /// - Returns: the newest version.
     func run(on base: VersionState, isClean: Bool, visible: UInt64) throws(StorageError) -> VersionState {
         if slot.logRequired {
             try checkpoints.secureInheritance()
@@ -60,9 +62,10 @@ struct LogRecovery {
         }
     }
 
-    /// Examines a log that no slot requires. It may be left from before a close, or was created and not used. If its
-    /// base is newer, a checkpoint was lost; if it has the same base and holds commits, the slot that requires it was
-    /// lost.
+    /// Examines a log that no slot requires. A crash may have left it before a close removed it, or before a slot
+    /// required it. But if its base is newer than the checkpoint, a checkpoint was lost; if its base is the checkpoint
+    /// and it holds commits, the slot that required it was lost.
+    /// - Throws: `corrupt` in these two cases.
     private func refuseNewerLog() throws(StorageError) {
         let isNewer: Bool
         do throws(StorageError) {
@@ -75,7 +78,7 @@ struct LogRecovery {
             defer { log.close() }
             isNewer = header.baseVersion > slot.checkpoint ? true : try holdsCommits(log)
         } catch {
-            // Half-made, or no log at all: no slot requires it.
+            // An unfinished log, or no log at all: no slot requires it.
             if error.isDamage { return }
             guard case .unsupportedFormat(_, let version) = error, error.isOlderFormat else { throw error }
             // A log of an older format cannot belong to this store, which has the present format.
@@ -93,8 +96,8 @@ struct LogRecovery {
 
     /// Whether a replay from the checkpoint finds a commit, or finds that one is missing.
     ///
-    /// A torn record that was never acknowledged does not count, whatever is left of its header: a recovery that finds
-    /// nothing to replay writes its slot before it removes the log, and may be interrupted in between.
+    /// A torn record that was never acknowledged does not count, whatever is left of its header: such a log is left if
+    /// a recovery finds nothing to replay, writes its slots, and dies before it removes the log.
     private func holdsCommits(_ log: LogFile) throws(StorageError) -> Bool {
         do throws(StorageError) {
             let first = slot.checkpoint.rawValue + 1
@@ -137,7 +140,7 @@ struct LogRecovery {
             try transaction.flushAll()
         } catch {
             transaction.rollback()
-            // A record that verifies and cannot be applied contradicts the checkpoint.
+            // The record verifies, but cannot be applied to the checkpoint's version.
             if case .misuse = error { throw .logCorrupt(path: log.path, offset: 0) }
             throw error
         }
@@ -167,7 +170,8 @@ struct LogRecovery {
         }
         allocator.protect(last)
         allocator.settle(transaction.nodes)
-        // Other processes may read a version of the same number that the dead process made of other pages.
+        // Other processes may read the dead process's version of the same number, which reaches other pages, so the
+        // pages of the checkpoint that it reaches are freed one version later.
         allocator.bury(transaction.nodes.dead, freed: isShared ? last + 1 : last)
         transaction.end(.committed)
         if options.readOnly {

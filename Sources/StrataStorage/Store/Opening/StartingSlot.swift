@@ -1,7 +1,7 @@
 internal import StrataFiles
 
-/// The header slot in force of a data file. If the other slot is unreadable, it includes the log that slot may have
-/// required.
+/// The header slot in force of a data file. If the other slot is unreadable, and may have been the newer one, the slot
+/// here requires the log that the other one may have required.
 struct StartingSlot {
     private(set) var choice: HeaderSlot.Choice
     let status: FileStatus
@@ -34,13 +34,13 @@ struct StartingSlot {
         if !choice.slot.logRequired, choice.isOtherLost { try adoptLostLog(path, options) }
     }
 
-    /// Adopts the log if the other, unreadable slot may have been newer and required it.
+    /// Requires the log if the other, unreadable slot may have been newer and required it.
     private mutating func adoptLostLog(_ path: String, _ options: StoreOptions) throws(StorageError) {
         let found: LogHeader?
         do throws(StorageError) {
             found = try LogFile.header(fileSystem: options.fileSystem, path: Store.logPath(path))
         } catch {
-            // It belongs to a store of an older format, which this one never was.
+            // The log belongs to a store of an older format, and this store never had one.
             if error.isOlderFormat { return }
             throw error
         }

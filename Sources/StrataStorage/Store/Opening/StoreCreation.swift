@@ -44,8 +44,8 @@ struct StoreCreation {
         try fileSystem.syncDirectory(of: path)
     }
 
-    /// A copy has an unfinished name already, which one process alone uses. If that process dies, the next open of the
-    /// original removes the file.
+    /// Creates the file under an unfinished name. The path of a copy is such a name already, which one process alone
+    /// uses. If that process dies, the next open of the original, or the next copy to the same place, removes the file.
     private func createUnfinished() throws(FileError) -> (path: String, file: any File) {
         if let original = options.madeLike {
             return (path, try options.fileSystem.open(path, .createBeside(original)))
@@ -70,10 +70,11 @@ struct StoreCreation {
 
 /// The file in which a store is made before it has its name: `NAME.creating-0` to `NAME.creating-3`.
 ///
-/// Its maker holds the opener's lock on it from before the first byte until it has its name. So a file of that name
-/// that can be locked is abandoned: its maker died. A process that finds one locks it, checks that the name still leads
-/// to the locked file and that its bytes can only come from such a maker, and removes it. A maker that loses the race
-/// between creating and locking its file finds that the name no longer leads to it, and creates another one.
+/// The process that makes it holds the lock on ``LockByte/open`` from before the first byte until the file has the
+/// store's name. So an unfinished file that can be locked is abandoned: its maker died. A process that finds one locks
+/// it, checks that the name still leads to the locked file and that only such a maker can have written its bytes, and
+/// removes it. If that happens between a maker's creation and its lock, the maker finds that the name no longer leads
+/// to its file, and creates another one.
 enum UnfinishedStore {
     /// This many processes can make one store at once; others wait. Few, because an open checks each name.
     private static let names = 4
@@ -122,7 +123,7 @@ enum UnfinishedStore {
         throw FileError(.open, path: self.path(first, of: path), errno: FileError.alreadyThere)
     }
 
-    /// Nil if another process took the file for abandoned before it was locked.
+    /// - Returns: nil if another process took the file for abandoned before this one had locked it.
     private static func create(
         _ name: String, _ mode: OpenMode, _ fileSystem: any FileSystem
     ) throws(FileError) -> (any File)? {
@@ -146,8 +147,8 @@ enum UnfinishedStore {
         for number in 0..<names { _ = removeIfAbandoned(self.path(number, of: path), fileSystem) }
     }
 
-    /// A file that cannot be examined or removed is left: it does no harm.
-    /// - Returns: whether its maker is still at work.
+    /// Removes an unfinished file whose maker died. A file that cannot be examined or removed is left: it does no harm.
+    /// - Returns: whether the file's maker is still at work.
     private static func removeIfAbandoned(_ name: String, _ fileSystem: any FileSystem) -> Bool {
         do throws(FileError) {
             guard let status = try fileSystem.status(name), status.isRegularFile, status.size <= size else {
@@ -205,7 +206,7 @@ struct StoreRemoval {
         let (file, _) = try DataFileClaim(path, options, isAlone: true).take()
         defer { Store.release(file) }
         do throws(FileError) {
-            // The data file first: a log without its data file is never used. A link to the data file stays.
+            // The data file first: a log without its data file is never used. A symbolic link to the data file stays.
             try fileSystem.remove(path)
             try removeLeftovers()
             try fileSystem.syncDirectory(of: path)

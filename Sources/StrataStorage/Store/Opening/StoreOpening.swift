@@ -19,8 +19,9 @@ extension Store {
         return try StoreOpening(resolved: path, options).open()
     }
 
-    /// Opens for writing; read-only and without recovery if there is no space to recover in.
-    /// - Parameter isAlone: keeps all other processes out.
+    /// Opens a store without the compaction at launch that the options may ask for. If the disk has no space for
+    /// recovery, the store is read-only, and its log is replayed in memory.
+    /// - Parameter isAlone: keeps all other processes out; then `noSpace` is thrown instead.
     package static func openPlain(
         path: String, options: StoreOptions, isAlone: Bool = false
     ) throws(StorageError) -> Store {
@@ -42,8 +43,8 @@ extension Store {
         try StoreRemoval(path, options).run()
     }
 
-    /// Releases the lock and closes the file. The lock would be released with the last descriptor, but the mapping
-    /// keeps the file open, and a process that another thread is just starting briefly holds copies of all descriptors.
+    /// Releases the lock and closes the file. A close alone may not release the lock: the mapping keeps the file open,
+    /// and a process that another thread is just starting briefly holds copies of all descriptors.
     package static func release(_ file: any File) {
         do throws(FileError) { try file.unlock(byte: LockByte.open) } catch {}
         file.close()
@@ -57,8 +58,8 @@ extension Store {
 
 /// Opens a store: from a path to a locked file, to the version in force, to a usable store.
 struct StoreOpening {
-    /// Resolved: a link's target. Log, lock file and others stand beside the target, under whatever name the store is
-    /// opened, and a link that changes meanwhile has no effect.
+    /// With all symbolic links followed. So log, lock file and others are beside the data file, whatever link it is
+    /// opened by, and a link that changes later has no effect.
     let path: String
     let options: StoreOptions
     /// Keeps all other processes out.
@@ -75,7 +76,7 @@ struct StoreOpening {
         self.isAlone = isAlone
     }
 
-    /// Opens for writing; read-only and without recovery if there is no space to recover in.
+    /// As ``Store/openPlain(path:options:isAlone:)``.
     func open() throws(StorageError) -> Store {
         do throws(StorageError) { return try openOnce() } catch {
             guard case .noSpace = error, !options.readOnly, !isAlone else { throw error }
@@ -109,7 +110,7 @@ struct StoreOpening {
         var refusals = 0
         while access == .besideOthers {
             do throws(StorageError) { return try openBeside(file) } catch {
-                // The last other process may be closing: it left its slot, and removed its table, as this one came.
+                // The last other process may be closing: it left the table or removed it after this one saw its lock.
                 guard case .lockFile = error, refusals < 100 else { throw error }
                 refusals += 1
                 options.scheduling.pause(microseconds: 1000)
@@ -121,10 +122,10 @@ struct StoreOpening {
         return store
     }
 
-    /// Replaces an empty file, such as `mkstemp` makes, by a new store. If a log stands beside it, it was a store and
-    /// was truncated.
+    /// Replaces an empty file, such as `mkstemp` makes, by a new store. An empty file with a log beside it is left
+    /// alone: it was a store, and was truncated.
     /// - Parameter file: open in this process alone.
-    /// - Returns: whether it did; the file is released then.
+    /// - Returns: whether the file was replaced; it is released then.
     private func startOver(_ file: any File) throws(StorageError) -> Bool {
         do throws(FileError) {
             guard !options.readOnly, try file.size() == 0, try file.status().isRegularFile,
@@ -161,7 +162,7 @@ struct StoreOpening {
                 store.compaction.beginAtOpen(store)
                 return store
             } catch {
-                // Marked as closing, so that all use is refused; the caller closes the file.
+                // Marked as closing, so that all use is refused. The file is closed below.
                 store.commits.monitor.withLock { store.commits.state.use = .closing }
                 throw error
             }
@@ -221,7 +222,8 @@ struct StoreOpening {
             let allocator = PageAllocator(
                 lock: options.scheduling.makeMonitor("pages"), map: pages, file: file, growth: options.growth,
                 pageCount: Format.firstDataPage, fileCapacity: Int(size) / Format.pageSize)
-            // Empty until the first read; a writer's state is handed over before this process writes.
+            // The store shows no version until its first snapshot, below. Before this process writes, it takes over the
+            // owner's state.
             let store = Store(
                 path: path, options: options, file: file, identity: status, pages: pages, allocator: allocator,
                 state: StoreState(.empty, isShared: true),
