@@ -170,8 +170,8 @@
         static func damaged(_ path: String, _ words: String) -> ArchiveError {
             ArchiveError(
                 .failure,
-                "\(path) is damaged (\(words)), and was left as it is: restore an earlier copy, or what  sqlite3 \(path) "
-                    + ".recover  gives, or add the runs to a new one with --db FILE")
+                "\(path) is damaged (\(words)), and was left as it is: restore an earlier copy, or what  "
+                    + "sqlite3 \(path) .recover  gives, or add the runs to a new one with --db FILE")
         }
     }
 

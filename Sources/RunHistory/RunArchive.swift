@@ -24,8 +24,8 @@
         private let file: ArchiveFile
 
         /// - Parameters:
-        /// - creates: whether to create an archive if there is none.
-        /// - busyMilliseconds: how long to wait for another process that adds a run.
+        ///   - creates: whether to create an archive if there is none.
+        ///   - busyMilliseconds: how long to wait for another process that adds a run.
         package init(path: String, creates: Bool, busyMilliseconds: Int = 60_000) throws(ArchiveError) {
             if creates, let slash = path.lastIndex(of: "/"), slash != path.startIndex {
                 do throws(FileTreeError) {

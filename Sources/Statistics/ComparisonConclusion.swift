@@ -11,8 +11,8 @@ package struct ComparisonConclusion: Sendable, Hashable {
     }
 
     /// - Parameters:
-    /// - batches: the first batch, then the confirming one, if there was one; nil stands for a batch with too few
-    ///   pairs.
+    ///   - batches: the first batch, then the confirming one, if there was one; nil stands for a batch with too few
+    ///     pairs.
     ///   - confirms: whether a flagged difference needs a second batch. Otherwise the first one decides.
     package init(_ batches: [SideComparison?], confirms: Bool) {
         guard let first = batches.first ?? nil else {

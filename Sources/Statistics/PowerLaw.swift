@@ -59,7 +59,7 @@ package struct PowerLaw: Sendable, Hashable {
 
     /// - Parameters:
     ///   - sizes: ascending, above 1.
-    /// - rounds: of each round the cost at each size. A round that lacks a cost above 0 is left out.
+    ///   - rounds: of each round the cost at each size. A round that lacks a cost above 0 is left out.
     /// - Returns: nil if there are fewer than three sizes, or no round is left.
     package init?(sizes: [Double], rounds: [[Double]]) {
         precondition(zip(sizes, sizes.dropFirst()).allSatisfy { $0 < $1 } && sizes.allSatisfy { $0 > 1 })

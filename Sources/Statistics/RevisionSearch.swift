@@ -83,7 +83,7 @@ extension RevisionMark {
     }
 
     /// - Parameters:
-    /// - finding: of a comparison of the bad end with the revision: `slower` if the bad end is the slower one.
+    ///   - finding: of a comparison of the bad end with the revision: `slower` if the bad end is the slower one.
     ///   - ends: the comparison of the bad end with the good one.
     package init?(besideBad finding: SideComparison.Finding, ends: SideComparison) {
         switch finding {

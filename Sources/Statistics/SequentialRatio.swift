@@ -24,10 +24,10 @@ package struct SequentialRatio: Sendable, Hashable {
     package let decision: Decision
 
     /// - Parameters:
-    /// - pairs: own figure and the other's by complete rounds, in their order. A pair with a figure that is not above 0
-    ///   is left out.
+    ///   - pairs: own figure and the other's by complete rounds, in their order. A pair with a figure that is not above
+    ///     0 is left out.
     ///   - controls: the pairs of one program that ran as two sides, in the order of the rounds.
-    /// - looks: those of the plan.
+    ///   - looks: those of the plan.
     /// - Returns: nil if no pair is left.
     package init?(
         _ pairs: [(own: Double, other: Double)], controls: [(own: Double, other: Double)], higherIsBetter: Bool,
