@@ -9,7 +9,7 @@ import RunRecords
 /// processes. The measurement begins with its initializer, and ends with `samples`.
 ///
 /// The preloaded library counts calls on files below the case's own directories. A figure that cannot be measured
-/// is absent and not zero: file calls without the library, device bytes where other programs use the file system.
+/// is absent and not zero: file calls without the library, device bytes if other programs use the file system.
 package struct CostMeter {
     private let usage: ResourceUsage
     private let counts: IOCounts?

@@ -127,7 +127,7 @@ package final class ForkedChild {
         return false
     }
 
-    /// Threads of this process, by the kernel's count; 1 where the count cannot be read.
+    /// Threads of this process, by the kernel's count; 1 if the count cannot be read.
     package static func threadCount() -> Int {
         #if canImport(Glibc)
             return ProcessFile.fields("/proc/self/status").first { $0.name == "Threads" }.map { Int($0.value) } ?? 1

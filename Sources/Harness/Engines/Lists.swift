@@ -42,7 +42,7 @@ package struct ListBatch: Sendable {
 package enum ListChange: Sendable {
     /// Each value by a call of its own.
     case append([Int64])
-    /// All values at once, where the engine has a call for that.
+    /// All values in one call, if the engine has one for that.
     case appendAll([Int64])
     /// Each value at a position: that of the element before which it goes, at the moment of its insertion.
     case insert([Int64], at: [Int])

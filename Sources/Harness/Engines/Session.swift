@@ -128,7 +128,7 @@ package protocol TableSession: Session {
     func rowCount(table: String) throws(EngineError) -> Int
 
     /// Reads every value of every row, table by table in the order of `schema`, whose rows are ignored. Links come as
-    /// row indexes. Throws the engine's error where it meets damage: the rows before it have been passed to the sink.
+    /// row indexes. Throws the engine's error if it meets damage; the rows before it have been passed to the sink.
     func readAll(_ schema: TableSet, into sink: any RowSink) throws(EngineError)
 }
 

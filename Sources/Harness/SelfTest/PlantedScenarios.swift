@@ -48,8 +48,7 @@ package enum PlantedScenarios {
         while true { sleep(1_000) }
     }
 
-    /// Traps where the compiler cannot foresee it. It is no precondition, whose failure prints no text in a release
-    /// build.
+    /// Traps, in a way that the compiler cannot foresee. A failed precondition would print no text in a release build.
     static func trap(_ test: Case) {
         if test.family == .planted { fatalError("planted trap") }
     }

@@ -43,7 +43,7 @@ package struct Worker {
     private func dieWithRunner(_ parent: Int32?) {
         #if canImport(Glibc)
             KernelCalls.dieWithParent()
-            // The parent may have died before the kernel knew of the wish.
+            // The parent may have died before the call above: then the kernel kills nothing.
             if let parent, getppid() != parent { _exit(1) }
         #endif
     }

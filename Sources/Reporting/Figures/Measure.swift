@@ -97,7 +97,7 @@ extension Measure {
         metric.name.dropLast("_per_second".count).split(separator: "_").joined(separator: " ") + "/s"
     }
 
-    /// The value for a place beside `words`, where a rate needs no unit.
+    /// The value as text beside `words`, which name the unit of a rate, so that it is left out.
     func text(_ value: Double, gap: String = Figure.gap) -> String {
         metric.unit == "1/s" ? Figure.rounded(value, gap: gap) : Figure.text(value, unit: metric.unit, gap: gap)
     }
