@@ -56,10 +56,10 @@ package struct Arguments {
 
     package func has(_ name: String) -> Bool { values[name] != nil }
 
-    /// The last occurrence counts.
+    /// The value of the last occurrence; empty for a switch, nil if the option was not given.
     package func value(_ name: String) -> String? { values[name]?.last }
 
-    /// All occurrences, unsplit.
+    /// All occurrences in their order, not split at commas.
     package func all(_ name: String) -> [String] { values[name] ?? [] }
 
     /// All occurrences, each split at commas.

@@ -3,21 +3,22 @@ package protocol Command: Sendable {
     var name: String { get }
     /// One line.
     var summary: String { get }
-    /// The question that it answers, for the list of commands; empty for none.
+    /// The question that the command answers, which its help shows by default; empty for none.
     var question: String { get }
     /// What the command does and does not do, for its help.
     var details: [String] { get }
     /// Command lines that work as they stand, for its help.
     var examples: [CommandExample] { get }
-    /// What its exit statuses mean, `0 .., 2 ..`, without those of every failure; empty to use the program's own.
+    /// What its exit statuses mean, `0 .., 2 ..`, except those that hold for every command (`Program.failureStatus`);
+    /// if empty, the help prints the program's own.
     var exitStatus: String { get }
-    /// Whether `positional` is the command line of another program, which stands behind `--`.
+    /// Whether the positional arguments are the command line of another program, which the user writes after `--`.
     var runsProgram: Bool { get }
-    /// Names of the positional arguments in order: `FILE`, `[TRIAL]` for an optional one, and last `FILE...` for one or
-    /// more or `[FILE...]` for any number.
+    /// Names of the positional arguments in order: `FILE` for a required one, `[TRIAL]` for an optional one. The last
+    /// may be `FILE...` for one or more, or `[FILE...]` for any number.
     var positional: [String] { get }
     var options: [OptionSpecification] { get }
-    /// Hidden from the list of commands.
+    /// Whether the list of commands leaves it out.
     var isInternal: Bool { get }
     /// Returns the exit status.
     func run(_ arguments: Arguments) throws -> Int32
@@ -31,7 +32,7 @@ extension Command {
     package var runsProgram: Bool { false }
     package var isInternal: Bool { false }
 
-    /// Without the program's name. Its words are in an order that the command accepts.
+    /// The command line in short, without the program's name, in an order that `Arguments` accepts.
     package var usage: String {
         let required = options.filter(\.isRequired).map(\.form)
         let optional = options.contains { !$0.isRequired } ? ["[options]"] : []
@@ -101,7 +102,7 @@ package struct OptionSpecification: Sendable {
     var form: String { [name, value].compactMap { $0 }.joined(separator: " ") }
 }
 
-/// A wrong command line: the message names the correct form. Ends the program with status 64.
+/// A wrong command line. The message names the correct form, and `Program.status` ends the program with status 64.
 package struct UsageError: Error, CustomStringConvertible {
     package let message: String
     /// The command whose help the message points to; nil for the program's help.

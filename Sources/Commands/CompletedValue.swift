@@ -49,7 +49,8 @@ struct CompletionTable {
         }
     }
 
-    /// Looked up by the name of the option or argument, else by the placeholder in the help.
+    /// Completions are looked up by the name of the option or argument, then by its placeholder in the help.
+    /// Placeholders of neither table are lists of words, `bash|zsh`, or complete nothing.
     private static func value(
         _ name: String, _ form: String, _ known: [String: CompletedValue]
     ) -> CompletedValue {

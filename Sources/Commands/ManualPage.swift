@@ -60,7 +60,8 @@ struct ManualPage {
         return lines + [".SH SEE ALSO", ".BR \(program.name) (1)"]
     }
 
-    /// A line of text: one that begins with a point or a quote would be a request.
+    /// A line of text. One that begins with a full stop or an apostrophe would be a macro call to `man`; `\&` prevents
+    /// that.
     private static func line(_ text: String) -> String {
         let escaped = escaped(text)
         return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" + escaped : escaped

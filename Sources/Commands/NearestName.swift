@@ -1,7 +1,8 @@
 /// Finds the name that a mistyped one stands for.
 package enum NearestName {
-    /// The candidate with the smallest edit distance, when it is at most a third of the longer name's length (at least
-    /// 1, or 2 from five letters on), or a candidate that begins with the name.
+    /// The candidate with the smallest edit distance, if that is at most a third of the longer name's length; one edit
+    /// is always allowed, two if the longer name has five letters or more. Otherwise the first candidate that begins
+    /// with `name`; nil if there is none.
     package static func find(_ name: String, among candidates: some Sequence<String>) -> String? {
         var best: (name: String, distance: Int)?
         for candidate in candidates {
@@ -18,9 +19,9 @@ package enum NearestName {
     /// Lists up to this many names are shown whole.
     private static let shortList = 8
 
-    /// A sentence that names what was wrong and the nearest right name, with all names of a short list, or the three
-    /// nearest of a long one.
-    /// - Parameter list: the command that prints the whole list.
+    /// The message for a name that does not exist. It proposes the most similar name; of up to `shortList` candidates
+    /// it lists all, of more the three nearest.
+    /// - Parameter list: the command that prints all names.
     package static func complaint(
         _ kind: String, _ name: String, among candidates: [String], list: String? = nil
     ) -> String {
@@ -33,7 +34,8 @@ package enum NearestName {
         return text + " (nearest: \(names)\(rest))"
     }
 
-    /// The candidates that are the fewest edits away, those that hold the name or are held by it before others.
+    /// The `count` nearest candidates: first `first`, then names that contain `name` or are contained in it, then by
+    /// edit distance.
     static func nearest(
         _ name: String, among candidates: [String], count: Int, first: String? = nil
     ) -> [String] {

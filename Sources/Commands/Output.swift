@@ -16,7 +16,7 @@ package struct OutputError: Error, CustomStringConvertible {
     package var description: String { "standard output: \(String(cString: strerror(errno)))" }
 }
 
-/// Standard output, whose failures are thrown, and standard error, whose failures cannot be reported.
+/// Writes to standard output, throwing its errors, and to standard error, ignoring errors, as they cannot be reported.
 package enum Output {
     package static func line(_ text: String = "") throws(OutputError) { try write(text + "\n") }
 
@@ -30,8 +30,8 @@ package enum Output {
     /// A line on standard error.
     package static func error(_ text: String) { writeError(live.end() + text + "\n") }
 
-    /// Overwrites the line of the last call; an empty text removes it. Does nothing unless standard error is such a
-    /// terminal.
+    /// Overwrites the progress line that the previous call wrote; an empty text removes it. Does nothing unless
+    /// `isLive`.
     package static func progress(_ text: String) {
         if isLive { writeError(live.show(text)) }
     }
@@ -69,26 +69,28 @@ package enum Output {
     /// Whether standard error is a terminal whose lines can be overwritten.
     package static var isLive: Bool { isTerminal(STDERR_FILENO) && environment("TERM") != "dumb" }
 
-    /// Colour on standard output only where that is a terminal that wants it: https://no-color.org.
+    /// Whether to colour standard output: it is a terminal that shows colours, and NO_COLOR is unset
+    /// (https://no-color.org).
     package static var wantsColour: Bool {
         isTerminal(STDOUT_FILENO) && environment("NO_COLOR") == nil && environment("TERM") != "dumb"
     }
 
-    /// Columns of the terminal, or what COLUMNS says, or 100.
+    /// Columns of the terminal if they are at least 40, else the number in COLUMNS, else 100.
     package static var width: Int {
         var size = winsize()
         if ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col >= 40 { return Int(size.ws_col) }
         return environment("COLUMNS").flatMap { Int($0) } ?? 100
     }
 
-    /// nil for a variable that is not set or empty.
+    /// nil for a variable that is unset or empty.
     private static func environment(_ name: String) -> String? {
         guard let value = getenv(name), value.pointee != 0 else { return nil }
         return String(cString: value)
     }
 }
 
-/// The terminal's progress line. Every other output removes it first, so that no message is appended to it.
+/// The terminal's progress line. `Output` removes it before it writes anything else, so that no message is appended to
+/// it.
 final class LiveLine: Sendable {
     private static let erased = "\r\u{1B}[K"
     private let isShown = Mutex(false)
@@ -109,6 +111,6 @@ final class LiveLine: Sendable {
 }
 
 extension String {
-    /// Filled up with spaces to so many characters.
+    /// Pads the text with spaces to `width` characters.
     package func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }

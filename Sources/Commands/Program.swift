@@ -23,7 +23,7 @@ package struct Program: Sendable {
     package let exitStatus: String
     /// The part of `exitStatus` that holds for every command: `1 .., 64 ..`.
     package let failureStatus: String
-    /// Errors with an exit status other than 1, or with a message of their own.
+    /// The message and status of an error that needs other ones than its description and 1; nil for all other errors.
     package var explain: @Sendable (any Error) -> Failure? = { _ in nil }
     /// Completions of values, by the name of the option or argument.
     package var completions: [String: CompletedValue] = [:]
@@ -43,8 +43,8 @@ package struct Program: Sendable {
         self.failureStatus = failureStatus
     }
 
-    /// Runs the command that the words name, and reports errors on standard error. Returns the exit status: 64 for a
-    /// wrong command line, 141 where the reader of the output went away.
+    /// Runs the command that the first word names, and reports errors on standard error. Returns the exit status: 64
+    /// for a wrong command line, 141 if the reader of standard output has closed the pipe.
     package func status(_ words: [String]) -> Int32 {
         do {
             return try run(words)
@@ -89,12 +89,12 @@ package struct Program: Sendable {
 
     // MARK: Help
 
-    /// With the commands that every program has.
+    /// All groups, with the commands that every program has.
     private var allGroups: [CommandGroup] {
         groups + [CommandGroup("Set up a shell", [CompletionCommand(self), ManualCommand(self)])]
     }
 
-    /// What help, manual and completion show, without what is internal and headings that are left empty.
+    /// The groups that help, manual and completion show: without internal commands and without headings left empty.
     var listedGroups: [CommandGroup] {
         allGroups.map { CommandGroup($0.title, $0.commands.filter { !$0.isInternal }) }
             .filter { !$0.commands.isEmpty }
@@ -102,7 +102,7 @@ package struct Program: Sendable {
 
     var listed: [any Command] { listedGroups.flatMap(\.commands) }
 
-    /// `0 .., 2 .., 1 .., 64 ..`: of one command, or of the program where the command has none of its own.
+    /// The statuses `0 .., 2 .., 1 .., 64 ..` of one command; those of the program if the command states none.
     func exitStatus(of command: any Command) -> String {
         command.exitStatus.isEmpty ? exitStatus : "\(command.exitStatus), \(failureStatus)"
     }
@@ -131,7 +131,7 @@ struct CommandHelp {
         self.command = command
     }
 
-    /// Of a terminal that is narrow; the details are written for it.
+    /// Columns of a narrow terminal; the lines of `details` are broken by hand to fit them.
     private static let width = 110
 
     var text: String {

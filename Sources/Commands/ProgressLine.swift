@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The progress of a long task: one overwritten line on a terminal, elsewhere a line every ten seconds, so that a log
-/// shows progress.
+/// Shows the progress of a long task: on a terminal as one overwritten line, elsewhere as a new line every ten seconds,
+/// so that a log shows it, too.
 package final class ProgressLine: Sendable {
     private let isLive: Bool
     private let what: String
@@ -12,9 +12,9 @@ package final class ProgressLine: Sendable {
     private let last: Mutex<UInt64>
 
     /// - Parameters:
-    ///   - what: the command, in front of a line of a log.
-    ///   - now: nanoseconds of a clock that never goes back.
-    ///   - write: takes what stands on the terminal's line, or a line of a log.
+    ///   - what: the command's name, which begins each line of a log.
+    ///   - now: the time in nanoseconds by a clock that never goes back.
+    ///   - write: takes the text of the terminal's line, or a line of a log.
     package init(
         _ what: String, isLive: Bool = Output.isLive, now: @escaping @Sendable () -> UInt64,
         write: (@Sendable (String) -> Void)? = nil
@@ -31,7 +31,7 @@ package final class ProgressLine: Sendable {
         if done < total, isDue() { write("\(what): \(done) of \(total)") }
     }
 
-    /// For a task without a known total. An empty text removes the terminal's line.
+    /// Reports the progress of a task without a known total. An empty text removes the terminal's line.
     package func report(_ text: String) {
         if isLive { return write(text) }
         if !text.isEmpty, isDue() { write("\(what): \(text)") }

@@ -39,7 +39,7 @@ struct CompletionCommand: Command {
     }
 }
 
-/// Prints the pages of the manual, all from the same table as the help.
+/// Prints the pages of the manual, made from the same descriptions as the help.
 struct ManualCommand: Command {
     let name = "man"
     let summary = "prints a page of the manual, for man -l -"
@@ -81,7 +81,8 @@ struct ManualCommand: Command {
         return 0
     }
 
-    /// An example that its command refuses is an error in the table, and fails the page.
+    /// Throws if the command refuses one of its own examples, or has none, so that no page with a wrong example is
+    /// installed.
     static func checkExamples(_ command: any Command) throws(TableMistake) {
         for example in command.examples {
             let words = example.arguments

@@ -1,6 +1,6 @@
 extension String {
-    /// The words in lines of at most `width` columns, unless one word is longer. All lines after the first are
-    /// indented.
+    /// Breaks the text at spaces into lines of at most `width` columns; a longer word has a line of its own. All lines
+    /// after the first are indented by `indent` spaces.
     package func wrapped(to width: Int, indent: Int = 0) -> [String] {
         let start = String(repeating: " ", count: indent)
         var lines: [String] = []

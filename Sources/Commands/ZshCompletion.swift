@@ -48,7 +48,8 @@ struct ZshCompletion {
             + specifications.joined(separator: " \\\n            ") + "\n        ;;"
     }
 
-    /// The leading space keeps zsh from inserting the text into the command.
+    /// The action of `_arguments` that completes a value. A leading space keeps `_arguments` from inserting options of
+    /// its own into the called command.
     private func action(_ value: CompletedValue) -> String {
         switch value {
         case .nothing: return " "

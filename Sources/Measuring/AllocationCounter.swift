@@ -1,9 +1,9 @@
 import CAllocations
 
-/// Allocations of this process so far.
+/// The counts of `AllocationCounter` so far: calls by all threads of this process.
 package struct AllocationSnapshot: Sendable, Equatable {
     package var allocations: UInt64
-    /// Bytes requested by the calling thread.
+    /// Bytes that the calling thread alone has asked for.
     package var threadBytes: UInt64
 
     package func since(_ start: AllocationSnapshot) -> AllocationSnapshot {
@@ -13,8 +13,8 @@ package struct AllocationSnapshot: Sendable, Equatable {
 }
 
 /// Counts allocations exactly: calls of malloc, calloc, realloc and the aligned variants by every library of the
-/// process. The allocator is the platform's, as for users of an engine. Available only with glibc, and not under a
-/// sanitizer.
+/// process. The allocator behind the counts is the platform's, as for the users of an engine. Available only with
+/// glibc, and not under a sanitizer.
 package struct AllocationCounter: Sendable {
     package init?() {
         if assay_allocations_are_counted() == 0 { return nil }
@@ -25,6 +25,8 @@ package struct AllocationCounter: Sendable {
         AllocationSnapshot(allocations: assay_allocations(), threadBytes: assay_allocated_bytes())
     }
 
-    /// Makes the allocator treat large blocks as in a fresh process, for the rest of the process.
+    /// Makes the allocator map each block of 128 KiB and more separately, as in a fresh process, until this process
+    /// ends. Otherwise it raises that bound when such a block is freed, and then clears larger blocks by hand for
+    /// calloc.
     package static func mapLargeBlocks() { assay_map_large_blocks() }
 }

@@ -1,14 +1,14 @@
 /// Throughput of operations that are too fast to be timed one by one.
 package enum BatchTimer {
-    /// Least duration of a batch: the clock's own 20 to 40 ns are then below 0.01 %.
+    /// The least duration of a batch: the 20 to 40 ns of a reading of the clock are then below 0.01 % of it.
     package static let minimumBatchNanoseconds: UInt64 = 1_000_000
 
     /// Runs batches of growing size until one takes a millisecond, then `batches` of that size.
     ///
-    /// `batch(n)` does n operations without reading a clock. The batches of growing size are the warm-up, and not part
-    /// of the result. `maximumOperations` bounds the largest batch, for data with few rows.
+    /// `batch(n)` does n operations without reading a clock. The growing batches are the warm-up, and not part of the
+    /// result. `maximumOperations` bounds the largest batch, for data with few rows.
     ///
-    /// `answered` gets the answer of each batch, including the warm-up, outside the measured time.
+    /// `answered` gets the answer of each batch, also of the warm-up, outside the measured time.
     package static func measure<Answer>(
         batches: Int = 15, maximumOperations: Int = 1 << 24, _ batch: (_ operations: Int) throws -> Answer,
         answered: (_ operations: Int, Answer) -> Void = { _, _ in }
@@ -23,7 +23,7 @@ package enum BatchTimer {
         var operations = 1
         while operations < maximumOperations {
             var elapsed = try time(operations)
-            // Again: the first may have been long because it waited for a processor.
+            // Times the batch again: the first time may be long only because the thread waited for a processor.
             if elapsed >= minimumBatchNanoseconds { elapsed = min(elapsed, try time(operations)) }
             if elapsed >= minimumBatchNanoseconds { break }
             // At least doubled, so that the loop ends even when the clock does not advance.
@@ -37,7 +37,7 @@ package enum BatchTimer {
         return BatchTiming(operationsPerBatch: operations, batchNanoseconds: nanoseconds.sorted())
     }
 
-    /// The cost of the loop around an operation: to be printed beside the figures, never subtracted.
+    /// The cost of the loop around an operation. Reports print it beside the figures, and never subtract it.
     package static func emptyLoop() -> BatchTiming {
         var sum: UInt64 = 0
         let timing = measure { operations in
@@ -45,7 +45,7 @@ package enum BatchTimer {
                 sum &+= opaque(UInt64(truncatingIfNeeded: index))
             }
         }
-        // Keeps the sum alive for the compiler; it never is the maximum.
+        // Uses the sum, so that the compiler keeps the loop; the sum is never the maximum.
         precondition(sum != .max)
         return timing
     }
@@ -56,7 +56,7 @@ package enum BatchTimer {
     }
 }
 
-/// Several batches of one size.
+/// The timings of several batches with the same number of operations.
 package struct BatchTiming: Sendable {
     package let operationsPerBatch: Int
     /// Ascending.

@@ -1,16 +1,18 @@
-/// The syncs behind one acknowledged operation, as the preloaded library saw them.
+/// Whether the writes of one acknowledged operation were synced before the acknowledgement, as the preloaded library
+/// saw it. `assay_preload.h` has the exact rules. "The log" is the watched logs, or, if none was written to, the other
+/// files.
 package enum CommitAnswer: Int32, Sendable, CaseIterable {
-    /// No log was written: nothing that was seen makes it durable.
+    /// No watched file was written to: nothing that the library saw makes the operation durable.
     case nothingWritten = 0
-    /// All log writes during the operation are covered by a sync that began after them.
+    /// A sync that began after the log writes during the operation covers all of them.
     case synced = 1
-    /// Only some are; the uncovered ones are other threads' writes.
+    /// A sync covers some of the log writes; those not covered are of other threads.
     case grouped = 2
-    /// The operation's own writes, or all, are not covered.
+    /// No sync covers the operation's own log writes, or any at all.
     case unsynced = 3
 }
 
-/// The number of acknowledged operations per answer.
+/// Counts of acknowledged operations, by answer.
 package struct CommitAnswers: Sendable, Equatable {
     package var nothingWritten = 0
     package var synced = 0

@@ -4,14 +4,15 @@
     import Darwin
 #endif
 
-/// Bytes that reached the device, if the file system is mounted only for the run.
+/// Counts the bytes that reached the block device of a file system that is mounted only for the run.
 ///
 /// A device counts the writes of all processes, and the kernel's count for a process (`write_bytes`) counts dirtied
-/// pages: up to a mebibyte for a write of four kilobytes. So there is a figure only for a directory whose file system
-/// has a block device, is not that of `/`, and is mounted once; else none, which is not zero.
+/// pages: up to a mebibyte for a write of four kilobytes. So there is a counter only if the directory's file system has
+/// a block device, is not that of `/`, and is mounted once. Otherwise the initializer returns nil, and a report has no
+/// figure instead of 0.
 ///
-/// Dirty pages are not on the device yet: sync the file system before reading to include them. Journal and metadata
-/// count as they are written, too.
+/// Dirty pages are not on the device yet: to include them, sync the file system before reading the count. Writes of the
+/// journal and of metadata are included.
 package struct DeviceCounter: Sendable {
     private static let sectorBytes: UInt64 = 512
     /// `/sys/dev/block/8:1/stat`.
@@ -30,10 +31,11 @@ package struct DeviceCounter: Sendable {
         #endif
     }
 
-    /// `mounts`: the lines of mountinfo(5).
+    /// - Parameter mounts: the lines of mountinfo(5).
     init?(directory: String, mounts: String) {
         let lines = mounts.split(separator: "\n").compactMap(Mount.init)
-        // The deepest mount that holds it; of several at one point the latest, which hides the others.
+        // The deepest mount point that contains the directory; of several mounts at one point the latest, which hides
+        // the others.
         var found: Mount?
         for mount in lines where mount.holds(directory) && mount.point.utf8.count >= found?.point.utf8.count ?? 0 {
             found = mount
@@ -45,12 +47,12 @@ package struct DeviceCounter: Sendable {
         mountPoint = found.point
     }
 
-    /// Since the device was made. nil when it is gone.
+    /// The bytes that the device has written since it was attached. nil if it is gone.
     package func writtenBytes() -> UInt64? {
         Self.writtenBytes(statistics: ProcessFile.text(statisticsPath))
     }
 
-    /// The seventh number: sectors written.
+    /// The seventh number of the statistics is the count of sectors written.
     static func writtenBytes(statistics: String) -> UInt64? {
         let fields = statistics.split { $0 == " " || $0 == "\n" }
         return fields.count > 6 ? UInt64(fields[6]).map { $0 * sectorBytes } : nil
@@ -63,7 +65,7 @@ package struct DeviceCounter: Sendable {
         var point: String
 
         init?(_ line: Substring) {
-            // An identifier, the parent's, the device, the root, the mount point.
+            // The fields are an identifier, the parent's identifier, the device, the root and the mount point.
             let fields = line.split(separator: " ")
             guard fields.count > 4 else { return nil }
             device = String(fields[2])
@@ -71,7 +73,7 @@ package struct DeviceCounter: Sendable {
             point = Self.plain(fields[4])
         }
 
-        /// Unescapes spaces, tabs and the like, which are written as a backslash and three octal digits.
+        /// Unescapes spaces, tabs and other characters, which mountinfo writes as a backslash and three octal digits.
         private static func plain(_ field: Substring) -> String {
             var bytes: [UInt8] = []
             var rest = field.utf8[...]

@@ -1,11 +1,11 @@
-/// Counts of values with a relative error of at most 1/128 (0.8 %), from 0 to 2^63, in at most 57 KiB.
+/// Counts of values from 0 to 2^64 - 1, with a relative error of at most 1/128 (0.8 %), in at most 30 KiB of buckets.
 ///
-/// Layout: values below 128 have a bucket each; above, every power of two is split into 64 buckets of equal width, so
-/// that a bucket is never wider than 1/64 of its lower bound, and its middle never further than 1/128 from any value
-/// in it. Minimum, maximum and sum are exact. Buckets are allocated up to the largest value seen.
+/// Layout: values below 128 have a bucket each. Above, every power of two is split into 64 buckets of equal width, so
+/// that a bucket is never wider than 1/64 of its lower bound, and its middle is never further than 1/128 from any value
+/// in it. Minimum, maximum and sum are exact. Buckets are allocated up to that of the largest value so far.
 ///
-/// Merging adds counts: it is associative and commutative, and exact, so that threads, processes and shards can be
-/// put together in any order with one result.
+/// Merging adds counts exactly, and is associative and commutative: histograms of threads, processes and shards can be
+/// merged in any order with the same result.
 package struct Histogram: Sendable, Equatable {
     @usableFromInline
     package private(set) var buckets: [UInt64] = []
@@ -66,12 +66,12 @@ package struct Histogram: Sendable, Equatable {
 
     package var mean: Double { count == 0 ? 0 : Double(sum) / Double(count) }
 
-    /// The number of values that must lie beyond a quantile: with fewer it is hardly more than the maximum.
+    /// The fewest values that must lie beyond a quantile: with fewer the quantile is hardly more than the maximum.
     package static let fewestBeyond = 10
 
-    /// Whether enough values lie beyond the quantile for it to be shown: p99 takes 1 000 values, p99.9 10 000.
+    /// Whether enough values lie beyond the quantile for a report to show it: p99 takes 1 000 values, p99.9 10 000.
     package func carries(_ fraction: Double) -> Bool {
-        // 1 - 0.999 is a little less than 0.001.
+        // The small tolerance is for rounding: 1 - 0.999 is a little less than 0.001.
         Double(count) * (1 - fraction) >= Double(Self.fewestBeyond) - 1e-6
     }
 
@@ -93,7 +93,7 @@ package struct Histogram: Sendable, Equatable {
         return maximum
     }
 
-    /// Non-empty buckets, ascending: the stored form.
+    /// The non-empty buckets, ascending: the form in which a histogram is stored.
     package var sparse: [(index: Int, count: UInt64)] {
         var list: [(index: Int, count: UInt64)] = []
         for (index, bucket) in buckets.enumerated() where bucket > 0 {
@@ -102,7 +102,7 @@ package struct Histogram: Sendable, Equatable {
         return list
     }
 
-    /// A histogram from its stored form; nil when the parts contradict each other.
+    /// A histogram from its stored form; nil if its parts contradict each other.
     package init?(sparse: [(index: Int, count: UInt64)], minimum: UInt64, maximum: UInt64, sum: UInt64) {
         let limit = Self.bucketIndex(.max)
         for (index, added) in sparse {

@@ -1,11 +1,11 @@
-/// Calls of a process and its forked children on the watched files, as counted by the preloaded library:
-/// `assay_preload.h` of CAssayPreload defines each field. Two values can be subtracted.
+/// Calls of a process and its forked children on the watched files, as counted by the preloaded library.
+/// `assay_preload.h` of CAssayPreload defines each field. The difference of two values is what happened in between.
 package struct IOCounts: Sendable, Equatable {
     package var writeCalls: UInt64 = 0
     package var writtenBytes: UInt64 = 0
     package var readCalls: UInt64 = 0
     package var readBytes: UInt64 = 0
-    /// Writes to logs.
+    /// Of the writes above, those to logs.
     package var logWriteCalls: UInt64 = 0
     package var logWrittenBytes: UInt64 = 0
     /// `fsync` and `fdatasync` of files.
@@ -19,33 +19,34 @@ package struct IOCounts: Sendable, Equatable {
     package var directorySyncs: UInt64 = 0
     package var mapSyncs: UInt64 = 0
     package var truncations: UInt64 = 0
-    /// Of disk space, not of memory.
+    /// Allocations of disk space, not of memory.
     package var allocations: UInt64 = 0
     package var opens: UInt64 = 0
     package var renames: UInt64 = 0
     package var links: UInt64 = 0
     package var unlinks: UInt64 = 0
-    /// With any of these some writes were not seen.
+    /// If it is not 0, the library did not see all stores to files.
     package var sharedWritableMaps: UInt64 = 0
-    /// With any of these other counts may be too low.
+    /// If it is not 0, other counts may be too low.
     package var unseenCalls: UInt64 = 0
-    /// Calls that the library delayed: those that wait for the device, and other writes.
+    /// Calls that a set delay made longer: those that wait for the device.
     package var delayedSyncs: UInt64 = 0
+    /// The same for writes that do not wait for the device.
     package var delayedWrites: UInt64 = 0
 
     package init() {}
 
-    /// The numbers in the library's order.
+    /// From the numbers in the order of the library's fields.
     init(words: [UInt64]) {
         for (field, word) in zip(Self.fields, words) { self[keyPath: field.path] = word }
     }
 
-    /// All kinds of syncs: each waits for the device.
+    /// All calls that wait for the device.
     package var allSyncs: UInt64 {
         syncCalls + syncedWriteCalls + fileSystemSyncs + directorySyncs + mapSyncs
     }
 
-    /// All file calls.
+    /// All calls on files.
     package var allCalls: UInt64 {
         writeCalls + readCalls + syncCalls + fileSystemSyncs + directorySyncs + mapSyncs + rangeSyncCalls + truncations
             + allocations + opens + renames + links + unlinks
@@ -59,7 +60,7 @@ package struct IOCounts: Sendable, Equatable {
 
     typealias Field = (name: String, path: WritableKeyPath<IOCounts, UInt64> & Sendable)
 
-    /// The library's names for the fields, in its order.
+    /// The fields by the library's names, in the library's order.
     static let fields: [Field] = [
         ("write_calls", \.writeCalls), ("written_bytes", \.writtenBytes), ("read_calls", \.readCalls),
         ("read_bytes", \.readBytes), ("log_write_calls", \.logWriteCalls), ("log_written_bytes", \.logWrittenBytes),

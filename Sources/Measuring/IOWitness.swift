@@ -4,13 +4,13 @@
     import Darwin
 #endif
 
-/// The preloaded library, libAssayPreload.so, as seen from a program that runs under it.
+/// The functions of the preloaded library, libAssayPreload.so, for a program that runs under it.
 ///
-/// It is found by name and not linked: a program that links it would always run under it. `assay_preload.h` of
-/// CAssayPreload defines what it counts, what it does not see, and how it judges commits.
+/// They are found by name, and the library is not linked: a program that linked it would always run under it.
+/// `assay_preload.h` of CAssayPreload defines what the library counts, what it does not see, and how it judges commits.
 @usableFromInline
 package struct IOWitness: Sendable {
-    /// State between `beginCommit` and `endCommit`.
+    /// What `beginCommit` remembers for `endCommit`.
     package struct CommitMark: Sendable {
         fileprivate var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
     }
@@ -38,7 +38,7 @@ package struct IOWitness: Sendable {
     let setFaultFunction: SetFault
     let faultCountFunction: FaultCount
 
-    /// nil where the library was not preloaded, or is of another version than this code.
+    /// nil if the library was not preloaded, or is of another version than this code.
     package static let shared: IOWitness? = find()
 
     private static let version: Int32 = 2
@@ -76,32 +76,33 @@ package struct IOWitness: Sendable {
         #endif
     }
 
-    /// Watches files below these directories only; an empty list stops it. Not while other threads work on files.
+    /// Watches files below these directories only; an empty list ends it. No other thread may work on files during the
+    /// call.
     ///
-    /// - Returns: false, and nothing changed, when a path is not absolute or has a colon, which separates them.
+    /// - Returns: false, and nothing is changed, if a path is not absolute or contains a colon, which separates paths.
     package func setRoot(_ directories: [String]) -> Bool {
         guard directories.allSatisfy({ $0.utf8.first == UInt8(ascii: "/") }) else { return false }
         return Self.pass(directories, to: setRootFunction)
     }
 
-    /// Patterns of `*` and `?` for the base names of logs: what `endCommit` judges.
+    /// Sets patterns of `*` and `?` for the base names of logs, which `endCommit` judges by.
     package func setLogNames(_ patterns: [String]) -> Bool { Self.pass(patterns, to: setLogNamesFunction) }
 
-    /// Patterns for the base names of ignored files: locks and shared memory.
+    /// Sets patterns for the base names of files to ignore: locks and shared memory.
     package func setIgnoredNames(_ patterns: [String]) -> Bool { Self.pass(patterns, to: setIgnoredNamesFunction) }
 
-    /// Delays calls that wait for the device, and other writes, by at least these times; 0 for none.
+    /// Makes each call that waits for the device, and each other write, take at least so much longer; 0 for none.
     package func setDelays(syncNanoseconds: UInt64, writeNanoseconds: UInt64) {
         setDelaysFunction(syncNanoseconds, writeNanoseconds)
     }
 
-    /// Makes a file call of this process fail, and counts calls from now on; nil lifts the fault. Children forked later
-    /// share the count.
+    /// Makes a file call of this process fail, and counts calls from now on; nil lifts the fault. Children that are
+    /// forked later share the count.
     ///
-    /// - Returns: false, without a change, for words that the library does not know.
+    /// - Returns: false, and nothing is changed, if the library does not know the words.
     package func setFault(_ words: String?) -> Bool { setFaultFunction(words) == 0 }
 
-    /// Calls of one kind since the first `setFault`, or another count of `assay_io_fault_count`: `struck`.
+    /// The calls of one kind since the first `setFault`, or another count of `assay_io_fault_count`, such as `struck`.
     package func faultCount(_ kind: String) -> Int { Int(clamping: faultCountFunction(kind)) }
 
     private static func pass(_ words: [String], to function: SetText) -> Bool {
@@ -118,7 +119,8 @@ package struct IOWitness: Sendable {
         return IOCounts(words: words)
     }
 
-    /// Call it before an operation that is acknowledged as durable, on its thread. Does not nest.
+    /// The caller calls it before an operation that the engine acknowledges as durable, on the thread of the operation.
+    /// Calls do not nest.
     package func beginCommit() -> CommitMark {
         var commit = CommitMark()
         withUnsafeMutableBytes(of: &commit.words) { bytes in
@@ -127,10 +129,10 @@ package struct IOWitness: Sendable {
         return commit
     }
 
-    /// After `endCommit`: the answer for this thread's own writes alone.
+    /// The answer for this thread's own writes alone, after `endCommit`.
     package func ownCommit() -> CommitAnswer { CommitAnswer(rawValue: ownFunction()) ?? .unsynced }
 
-    /// Call it after the acknowledgement, on the same thread.
+    /// The caller calls it after the acknowledgement, on the same thread.
     package func endCommit(_ commit: CommitMark) -> CommitAnswer {
         var words = commit.words
         let answer = withUnsafeMutableBytes(of: &words) { bytes in bytes.baseAddress.map { endFunction($0) } }

@@ -1,14 +1,14 @@
-/// Collects the latencies of one thread. Not shared between threads: each has its own, merged at the end.
+/// Collects the latencies of one thread. Each thread has a recorder of its own; their histograms are merged at the end.
 ///
-/// A slow operation (2 us and more) is timed one by one: `recorder.time { .. }`. Of fast ones every 64th is timed, in a
-/// separate pass: `recorder.timeSampled(index) { .. }`.
+/// Slow operations (2 us and more) are timed one by one: `recorder.time { .. }`. Of fast operations every 64th is
+/// timed: `recorder.timeSampled(index) { .. }`, in a pass of its own.
 ///
-/// With a witness every timed operation is acknowledged as durable, and `commits` counts the answers about its syncs.
-/// The witness is called before the clock starts and after it has stopped.
+/// With a witness, every timed operation must be one that the engine acknowledges as durable, and `commits` counts the
+/// witness's answers. The witness is called before the clock starts and after it has stopped.
 @usableFromInline
 package final class LatencyRecorder {
     package private(set) var histogram = Histogram()
-    /// Empty without a witness.
+    /// The witness's answers; empty without a witness.
     package private(set) var commits = CommitAnswers()
     @usableFromInline
     package let witness: IOWitness?
@@ -45,7 +45,7 @@ package final class LatencyRecorder {
         return result
     }
 
-    /// Runs the operation, and times it when `index` is a multiple of 64.
+    /// Runs the operation, and times it if `index` is a multiple of 64.
     @inlinable @inline(__always)
     package func timeSampled<Result, Failure: Error>(
         _ index: Int, _ operation: () throws(Failure) -> Result

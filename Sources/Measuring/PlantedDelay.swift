@@ -7,25 +7,25 @@
         import Darwin
     #endif
 
-    /// Slows down everything that is timed, to test whether a comparison detects it.
+    /// Slows down all measured work by a share, to test whether a comparison of builds detects it.
     ///
-    /// Every read of the clock first spins for a share of the time since the previous read on the same thread. So any
-    /// interval between two reads becomes that much longer, with any nesting: a batch, an operation inside it, a whole
+    /// Before it reads the clock, a thread spins for a share of the time since its previous reading. So the time
+    /// between any two readings becomes that much longer, however they are nested: a batch, an operation in it, a whole
     /// run of commits.
     @usableFromInline
     package enum PlantedDelay {
-        /// Percent by which measured work becomes slower.
+        /// The environment variable with the percentage by which measured work becomes slower.
         package static let variable = "ASSAY_ZOO_SLOW"
 
         private static let percent = Atomic<UInt64>(0)
-        /// The time of each thread's last read.
+        /// The time of each thread's last reading.
         private static let lastLook = {
             var key = pthread_key_t()
             pthread_key_create(&key, nil)
             return key
         }()
 
-        /// For a worker process: reads the environment. Other processes measure nothing.
+        /// Reads the percentage from the environment. Only worker processes call it: other processes measure nothing.
         package static func beginInWorker() {
             begin(percent: getenv(variable).flatMap { UInt64(String(cString: $0)) } ?? 0)
         }

@@ -4,14 +4,15 @@
     import Darwin
 #endif
 
-/// Runs a child under the preloaded library.
+/// Where the preloaded library is, and how a child is made to run under it.
 package enum Preload {
     /// The environment variable that names the libraries to load before all others.
     package static let variable = "LD_PRELOAD"
     package static let libraryName = "libAssayPreload.so"
 
-    /// The library that was built beside an executable. nil without one, or where its path has spaces or colons, which
-    /// separate names for the loader. nil under the thread sanitizer, too, which must intercept calls first.
+    /// The path of the library that was built beside an executable. nil if there is none, or its path has spaces or
+    /// colons, which separate names for the loader. nil under the thread sanitizer, too, whose own library must be the
+    /// first to intercept calls.
     package static func library(besides executable: String) -> String? {
         #if canImport(Glibc)
             guard dlsym(nil, "__tsan_init") == nil, let resolved = realpath(executable, nil) else { return nil }
@@ -26,8 +27,8 @@ package enum Preload {
         #endif
     }
 
-    /// The new value of the variable. Existing libraries stay first; ours is last, so that it is nearest to libc and
-    /// sees the calls that the others pass on.
+    /// The value of the variable with the library added. It comes last, after those that are already in it, so that it
+    /// is nearest to libc and sees the calls that the others pass on.
     package static func environment(adding library: String, to existing: [UInt8]) -> [UInt8] {
         let own = Array(library.utf8)
         let kept = existing.split(whereSeparator: isSeparator).filter { !$0.elementsEqual(own) }

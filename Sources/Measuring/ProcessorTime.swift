@@ -4,19 +4,19 @@
     import Glibc
 #endif
 
-/// The cost of work on a busy machine, where elapsed time means nothing.
+/// Measures the cost of work by the time on a processor, which a busy machine does not distort as it does elapsed time.
 package enum ProcessorTime {
-    /// - Returns: seconds of processor time, including the kernel's, of this thread.
+    /// - Returns: seconds of processor time of this thread, including time in the kernel.
     package static func seconds(_ work: () throws -> Void) rethrows -> Double {
         let before = ofThisThread
         try work()
         return ofThisThread - before
     }
 
-    /// How the cost per item grows with their number: 1 where it stays the same, 8 from 1 000 to 8 000 items where each
-    /// visits all others.
+    /// How the cost per item grows with the number of items, from `few` to `many`: 1 if it stays the same, 8 from 1 000
+    /// to 8 000 items if each item visits all others.
     ///
-    /// The work for `few` is done twice, and the second time counts: the first includes one-time costs.
+    /// The work for `few` is done twice, and the second time counts: the first includes costs that arise only once.
     /// - Parameter work: does the work for that many items, on the calling thread.
     package static func growth(from few: Int, to many: Int, _ work: (Int) throws -> Void) rethrows -> Double {
         try work(few)

@@ -4,15 +4,15 @@
     import Darwin
 #endif
 
-/// Resources that this process has used so far. Two values can be subtracted; the peak stays a maximum.
+/// Resources that this process has used so far. `since` gives the use in between; its peak is not a difference.
 package struct ResourceUsage: Sendable, Equatable {
-    /// The largest resident set since the process began, or since `resetPeak()` where the kernel supports it.
+    /// The largest resident set since the process began, or since `resetPeak()` if the kernel supports it.
     package var peakResidentBytes: UInt64 = 0
     /// User and system time of all threads.
     package var processorNanoseconds: UInt64 = 0
     package var minorPageFaults: UInt64 = 0
     package var majorPageFaults: UInt64 = 0
-    /// By read and write calls, including the page cache. 0 without procfs.
+    /// By read and write calls, also those that the page cache served. 0 without procfs.
     package var readBytes: UInt64 = 0
     package var writtenBytes: UInt64 = 0
     package var readSystemCalls: UInt64 = 0
@@ -25,7 +25,7 @@ package struct ResourceUsage: Sendable, Equatable {
     package static func now() -> ResourceUsage {
         var usage = ResourceUsage()
         var raw = rusage()
-        // RUSAGE_SELF; Glibc has it as an enumeration of another type than the parameter's.
+        // RUSAGE_SELF, which Glibc declares with another type than the parameter's.
         let wholeProcess: Int32 = 0
         getrusage(wholeProcess, &raw)
         usage.processorNanoseconds = nanoseconds(raw.ru_utime) + nanoseconds(raw.ru_stime)
@@ -53,7 +53,7 @@ package struct ResourceUsage: Sendable, Equatable {
         return difference
     }
 
-    /// Resets the peak to the present resident set. False where the kernel cannot.
+    /// Resets the peak to the present resident set. Returns false if the kernel cannot.
     @discardableResult
     package static func resetPeak() -> Bool {
         #if canImport(Glibc)
@@ -89,9 +89,9 @@ package struct ResourceUsage: Sendable, Equatable {
     #endif
 }
 
-/// Files of procfs whose lines are `name: number`.
+/// Reads files of procfs; most of them have lines `name: number`.
 package enum ProcessFile {
-    /// Names with their number; lines of another form are left out. Empty when the file cannot be read.
+    /// The names with their numbers, without lines of another form. Empty if the file cannot be read.
     package static func fields(_ path: String) -> [(name: String, value: UInt64)] {
         var fields: [(name: String, value: UInt64)] = []
         for line in text(path).utf8.split(separator: UInt8(ascii: "\n")) {
@@ -105,15 +105,15 @@ package enum ProcessFile {
         return fields
     }
 
-    /// Anonymous resident bytes of a process: without the pages of mapped files. nil when it is gone.
+    /// The anonymous resident bytes of a process: those of mapped files do not count. nil if the process is gone.
     package static func anonymousBytes(processID: Int32) -> UInt64? {
         fields("/proc/\(processID)/status").first { $0.name == "RssAnon" }.map { $0.value << 10 }
     }
 
-    /// Nanoseconds during which a process's first thread was ready and had no processor. 0 when it has ended, or where
-    /// the kernel does not count them.
+    /// The nanoseconds during which the first thread of a process was ready but had no processor. 0 if the process has
+    /// ended, or the kernel does not count them.
     package static func processorWait(processID: Int32) -> UInt64 {
-        // Time on a processor, time waiting for one, number of time slices.
+        // The fields are the time on a processor, the time waiting for one, and the number of time slices.
         let fields = text("/proc/\(processID)/schedstat").split { $0 == " " || $0 == "\n" }
         return fields.count > 1 ? UInt64(fields[1]) ?? 0 : 0
     }

@@ -1,13 +1,13 @@
 import RunRecords
 import Seeds
 
-/// The results on which two runs with equal seed, plan, binary and libraries agree, as text that is compared byte by
-/// byte.
+/// The results that are equal for two runs with equal seed, plan, binary and libraries, as text that can be compared
+/// byte by byte.
 ///
-/// Cases are ordered by id, not by their end. The text leaves out the machine, times, messages and everything marked
-/// measured. How far a case got within its budget depends on the machine, so a cut case shows only that it was cut,
-/// without its counts. For a case with free-running threads the text shows the state of each promise, without causes
-/// and counts.
+/// Cases are ordered by id, not by when they ended. The text leaves out the machine, times, messages, and everything
+/// that is marked as measured. How far a case gets within its budget depends on the machine: of a cut case the text
+/// says only that it was cut. Of a case whose threads run freely it has the state of each promise, without causes and
+/// counts.
 enum DeterministicReport {
     static func text(_ run: Run) -> String {
         let header = run.header

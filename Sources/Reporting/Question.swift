@@ -1,6 +1,6 @@
 import RunRecords
 
-/// The questions that a report answers, in their order. Figures stand under the question that they answer.
+/// The questions that a report answers, in their order. A figure is listed under the question that it answers.
 enum Question: String, CaseIterable {
     case safe, fast, large, deleted, migrations
 
@@ -26,10 +26,10 @@ enum Question: String, CaseIterable {
     }
 }
 
-/// A verdict as a report shows it: never by colour alone.
+/// What a report shows of a case: its verdict, or that it did not run.
 enum Standing: Hashable {
     case judged(Verdict)
-    /// The plan has the case; the run was stopped before it.
+    /// The plan has the case, but the run was stopped before it.
     case notRun
 
     static let order: [Standing] = [
@@ -45,7 +45,7 @@ enum Standing: Hashable {
         }
     }
 
-    /// In words: `harness error`.
+    /// The name with spaces: `harness error`.
     var words: String {
         name.split(separator: "-").joined(separator: " ")
     }
@@ -83,6 +83,6 @@ enum Standing: Hashable {
         }
     }
 
-    /// By priority: where several cases share a cell, the first of these that occurs is shown.
+    /// By priority: if several cases share a cell, the one with the lowest rank is shown.
     var rank: Int { Self.order.firstIndex(of: self) ?? Self.order.count }
 }

@@ -1,10 +1,10 @@
 import RunRecords
 
-/// Pure functions from a run to reports for people and programs. They read no clock, machine or disk, so that an old
-/// run always renders to the same report.
+/// Makes reports, for people and for programs, from a run alone. It reads no clock, machine or disk, so that an old run
+/// always gives the same report.
 package enum Reporting {
-    /// One self-contained document under 2 MB: no script, style, font or picture from elsewhere. A larger run first
-    /// drops the figures of passed cases, which the CSV keeps; the document says so.
+    /// One document under 2 MB that needs nothing else: no script, style, font or picture is fetched. Of a large run,
+    /// the figures of cases that passed are left out first; the CSV has them, and the document says so.
     package static func html(_ run: Run) -> String {
         HTMLReport.text(RunDigest(run))
     }
@@ -19,7 +19,7 @@ package enum Reporting {
         rows.map(CSVReport.line).joined()
     }
 
-    /// Engines side by side, a row per figure and a column per engine; empty for a run without several peers.
+    /// Engines side by side, a row per figure and a column per engine; empty if the run does not have several peers.
     package static func peersCSV(_ run: Run) -> String {
         PeerCSV.text(RunDigest(run))
     }
@@ -29,18 +29,18 @@ package enum Reporting {
         ScaleCSV.text(RunDigest(run))
     }
 
-    /// Engine, fault and outcome, with counts and shares; empty for a run that tried no fault.
+    /// Engine, fault and outcome, with counts and shares; empty if the run tried no faults.
     package static func faultsCSV(_ run: Run) -> String {
         FaultCSV.text(RunDigest(run))
     }
 
-    /// Questions before figures, for a terminal of `width` columns. A question that the run has no figures for is
-    /// left out. `colour` adds ANSI sequences; without it the text is plain.
+    /// A summary for a terminal of `width` columns: the verdict first, then each question that the run has figures for.
+    /// `colour` adds ANSI sequences; without it the text is plain.
     package static func terminal(_ run: Run, width: Int, colour: Bool) -> String {
         TerminalReport(digest: RunDigest(run), width: width, colour: colour).text
     }
 
-    /// The same as Markdown: the answer, a row per engine, and a table per question.
+    /// The summary as Markdown: the answer, a row per engine, and a table per question.
     package static func markdown(_ run: Run) -> String {
         MarkdownReport(digest: RunDigest(run)).text
     }
@@ -50,8 +50,8 @@ package enum Reporting {
         FlamePage(stacks: stacks, title: title).text
     }
 
-    /// How many headline figures of these cases are undecided and need further rounds.
-    /// - Parameter cases: ids of one comparison.
+    /// How many headline figures of a comparison are undecided, so that they need further rounds.
+    /// - Parameter cases: the ids of the cases of the comparison.
     package static func openFigures(_ run: Run, of cases: Set<String>) -> Int {
         RunDigest(run).headlines.reduce(0) { total, headline in
             total
@@ -62,8 +62,8 @@ package enum Reporting {
         }
     }
 
-    /// Only what equal seed, plan, binary and libraries determine: the same on every machine, after a merge, and in any
-    /// order of the cases.
+    /// The facts that equal seed, plan, binary and libraries determine: equal text on every machine, after a merge, and
+    /// in whatever order the cases ran.
     package static func deterministic(_ run: Run) -> String {
         DeterministicReport.text(run)
     }

@@ -1,23 +1,23 @@
 import RunRecords
 
-/// The results of several engines for one subject. Its cases differ only in the engine; no other cases are compared.
+/// The results of several engines on one subject: cases that differ only in the engine. No other cases are compared.
 struct Comparison {
     var subject: Subject
     /// By engine.
     var results: [String: CaseResult]
 }
 
-/// Counts that several parts of a report need, computed once.
+/// Facts about a run that several parts of a report need, computed once.
 struct RunDigest {
-    /// The engine that keeps everything in memory: shown, but never used as a peer.
+    /// The engine that keeps everything in memory. Reports show it, but never as a peer.
     static let reference = "model"
 
     let run: Run
-    /// In the order of the header, the in-memory reference last.
+    /// In the order of the header, with the in-memory reference last.
     let engines: [String]
     /// In plan order.
     let results: [CaseResult]
-    /// Ids of the plan without a result, in plan order.
+    /// The ids of the plan's cases that have no result, in plan order.
     let missing: [String]
     let comparisons: [Comparison]
     let durabilities: [DurabilityClass]
@@ -25,14 +25,14 @@ struct RunDigest {
     /// Scenarios that measure the machine itself, and their cases.
     let rawScenarios: Set<String>
     let rawResults: [CaseResult]
-    /// Parameters that differ between cases of a scenario; only these are named.
+    /// The parameters in which cases of a scenario differ; only these are named.
     private let telling: [String: Set<String>]
-    /// Scenarios that run on several data sets or sizes.
+    /// The scenarios that run on several data sets or sizes.
     private let datasetsVary: Set<String>
-    /// Pairs of scenario and data set that run in several sizes.
+    /// The pairs of scenario and data set that run in several sizes.
     private let sizesVary: Set<String>
     private let hasSeveralSeeds: Bool
-    /// By case id, in a merged run.
+    /// The shard of each case of a merged run, by case id.
     let shards: [String: MergedShard]
 
     init(_ run: Run) {
@@ -61,7 +61,7 @@ struct RunDigest {
         shards = run.header.shardsByCase
     }
 
-    /// Results that the header does not list, by id, so that a run that was assembled by hand is shown completely.
+    /// The ids of results that the header does not list, so that a run that was assembled by hand is shown completely.
     static func strangers(of run: Run) -> [String] {
         let listed = Set(run.header.cases)
         return Set(run.results.map(\.test.id)).subtracting(listed).sorted()
@@ -87,7 +87,7 @@ struct RunDigest {
         return list
     }
 
-    /// The keys under which several values occur.
+    /// The keys that occur with several values.
     private static func varying(
         _ results: [CaseResult], _ key: (Case) -> String, _ value: (Case) -> String
     ) -> Set<String> {
@@ -96,7 +96,7 @@ struct RunDigest {
     }
 
     private static func tellingParameters(_ results: [CaseResult]) -> [String: Set<String>] {
-        // Only some cases of a scenario have a condition; its absence counts as a value.
+        // If only some cases of a scenario have a condition, its absence counts as a value.
         Dictionary(grouping: results.map(\.test), by: \.scenario).mapValues { tests in
             let names = Set(tests.flatMap { $0.parameters.map(\.name) })
             return names.filter { name in Set(tests.map { $0.parameter(name) }).count > 1 }
@@ -132,13 +132,13 @@ struct RunDigest {
         telling[subject.scenario]?.contains(parameter.name) == true
     }
 
-    /// The same without parameter names, for narrow places: `never`.
+    /// The values of these parameters without their names, for narrow places: `never`.
     func shortVariant(_ subject: Subject) -> String {
         let names = telling[subject.scenario] ?? []
         return subject.parameters.filter { names.contains($0.name) }.map(\.value).joined(separator: " ")
     }
 
-    /// For a terminal: `commit-threads 8`.
+    /// The name of a subject for a terminal: `commit-threads 8`.
     func shortName(_ subject: Subject) -> String {
         let dataset = datasetsVary.contains(subject.scenario) ? datasetVariant(subject) : ""
         let seed = hasSeveralSeeds ? "seed \(subject.seed)" : ""
@@ -171,7 +171,7 @@ struct RunDigest {
         return words.joined(separator: " ")
     }
 
-    /// The command that replays a failure from its case file; nil without one.
+    /// The command that replays a failure from its case file; nil if there is no such file.
     func caseFileCommand(_ id: String, _ outcome: Outcome?, _ address: FaultAddress?) -> String? {
         guard let outcome, let address else { return nil }
         let name = KeptCaseName.of(id, outcome, address)
@@ -179,7 +179,7 @@ struct RunDigest {
         return "assay replay " + Self.shellWord("\(run.directory)/\(KeptCaseName.directory)/\(name)")
     }
 
-    /// For a merged run, the command of its first missing shard.
+    /// The command that finishes the run; for a merged run, that of its first missing shard.
     var resumeCommand: String {
         if let shard = run.header.missingShards.first { return "\(run.header.command) --shard \(shard)" }
         return "assay run --resume \(Self.shellWord(run.directory))"
@@ -191,7 +191,7 @@ struct RunDigest {
 
     // MARK: Shards
 
-    /// Whether both were measured on one machine, in one run; otherwise their figures have no ratio.
+    /// Whether both were measured on one machine, in one run. Otherwise their figures have no ratio.
     func isMeasuredTogether(_ first: CaseResult, _ second: CaseResult) -> Bool {
         shards[first.test.id]?.shard == shards[second.test.id]?.shard
     }
@@ -199,7 +199,7 @@ struct RunDigest {
     /// The machine that measured the case.
     func machine(of id: String) -> Machine { shards[id]?.machine ?? run.header.machine }
 
-    /// `shard 2/5`, or the merged shards and their machines: `5 shards on 2 machines`. Empty for a run of a whole plan.
+    /// `shard 2/5`, or of a merged run `merged of 5 shards on 2 machines`. Empty for the run of a whole plan.
     var shardWords: String {
         if let part = run.header.part { return "shard \(part.shard)" }
         let merged = run.header.merged.filter { !$0.cases.isEmpty }
@@ -229,7 +229,7 @@ struct RunDigest {
 
     var trialCount: Int { results.reduce(0) { $0 + $1.trialCount } }
 
-    /// The sum of all cases' times; cases that ran in parallel count fully.
+    /// The sum of the times of all cases, also of those that ran at the same time.
     var workedNanoseconds: UInt64 { results.reduce(0) { $0 &+ $1.durationNanoseconds } }
 
     /// The command that best reproduces a failed case: that of its gravest trial.
@@ -239,8 +239,8 @@ struct RunDigest {
         return replayCommand(result.test.id, trial: isWhole ? "" : trial?.text ?? "")
     }
 
-    /// Warnings about other load on the machine and about libraries without claims of speed. They qualify the figures,
-    /// so a page shows them there and not above the verdict.
+    /// Warnings about other load on the machine, and about libraries of whose speed nothing is claimed. A page shows
+    /// them with the figures, and not above the verdict.
     var notes: [String] { warnings.filter(Self.isOfSurroundings) }
 
     /// The other warnings, which cast doubt on the whole report.
@@ -250,7 +250,7 @@ struct RunDigest {
         ["BUSY MACHINE", "SWAPPED MEMORY", "ASSERTIONS COMPILED IN"].contains { warning.hasPrefix($0) }
     }
 
-    /// Warnings that hold for every figure, with the topic in capitals.
+    /// Warnings that concern every figure, with the topic in capitals.
     var warnings: [String] {
         var list = run.header.warnings.map { warning in
             let topic = warning.prefix { $0 != ":" }

@@ -3,7 +3,7 @@
     import RunRecords
     import Seeds
 
-    /// The columns of the tables, and the values made from a row of them.
+    /// The columns that queries of the archive select, in their order, and the values made from a row of them.
     enum ArchiveColumns {
         static let run = """
             run.id, run.digest, run.time, run.plan, run.seed, run.commit_id, run.branch, run.assay_version, \

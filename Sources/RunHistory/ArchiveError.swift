@@ -3,7 +3,7 @@ package struct ArchiveError: Error, CustomStringConvertible {
     package enum Kind: Sendable {
         /// The path, run or name is not the intended one.
         case wrongInput
-        /// The file, the disk or another process prevents it.
+        /// The file, the disk or another process prevents the operation.
         case failure
     }
 

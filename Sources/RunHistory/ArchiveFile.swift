@@ -2,7 +2,7 @@
     import CSQLite
     import RunRecords
 
-    /// A value of a row.
+    /// A value of a column in a row.
     enum ColumnValue {
         case integer(Int)
         case real(Double)
@@ -12,9 +12,9 @@
         init(_ value: Double?) { self = value.map { .real($0) } ?? .null }
     }
 
-    /// The file of an archive of runs: an SQLite database of the harness, used by one thread.
+    /// The file of an archive of runs: an SQLite database, which one thread uses.
     ///
-    /// Separate from the connections of the engine `sqlite`, which are measured.
+    /// It has its own connection, apart from the adapter of the engine `sqlite`, whose connections are measured.
     final class ArchiveFile {
         /// Identifies archives in SQLite's header field for applications: `Asay`.
         static let applicationID = 0x4173_6179
@@ -23,14 +23,15 @@
         private var handle: OpaquePointer?
         private var statements: [String: OpaquePointer] = [:]
 
-        /// Opens an existing file, or, with `creates`, an empty new one. A file that is not a database is refused
-        /// unread.
+        /// Opens an existing file, or, with `creates`, also an empty new one. A file that is not an SQLite database is
+        /// refused before SQLite opens it.
         ///
-        /// - Parameter busyMilliseconds: how long to wait for another process that is adding.
+        /// - Parameter busyMilliseconds: how long to wait for a lock that another process holds while it adds a run.
         init(_ path: String, creates: Bool, busyMilliseconds: Int) throws(ArchiveError) {
             self.path = path
             try Self.requireDatabase(path, creates: creates)
-            // Opened for writing, too: a reader may have to roll back the journal of a killed process.
+            // SQLite opens it for writing even if the caller only reads: it may have to roll back the journal of a
+            // killed process.
             let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (creates ? SQLITE_OPEN_CREATE : 0)
             let status = sqlite3_open_v2(path, &handle, flags, nil)
             do throws(ArchiveError) {
@@ -64,7 +65,8 @@
             guard !FileTree.isDirectory(path), let head = FileTree.head(of: path, bytes: 16) else {
                 throw ArchiveError(.wrongInput, "\(path) is no file that can be read: name another one with --db FILE")
             }
-            // A process that was killed before its first commit leaves an empty file.
+            // A process that was killed before its first commit leaves an empty file; the caller that creates an
+            // archive uses it.
             if head.isEmpty, creates { return }
             guard head == Array("SQLite format 3\u{0}".utf8) else {
                 throw ArchiveError(
@@ -74,12 +76,12 @@
 
         // MARK: Statements
 
-        /// Runs statements that return no rows.
+        /// Runs a statement that returns no rows.
         func run(_ sql: String, _ values: ColumnValue...) throws(ArchiveError) {
             try rows(sql, values) { _ throws(ArchiveError) in }
         }
 
-        /// Passes each row to the body.
+        /// Runs a statement, and passes each row to the body.
         func rows(
             _ sql: String, _ values: [ColumnValue] = [], _ body: (ArchiveRow) throws(ArchiveError) -> Void
         ) throws(ArchiveError) {
@@ -97,7 +99,7 @@
             }
         }
 
-        /// The number that a query of one row returns.
+        /// The first column of the last row that a query returns; nil if it returns none.
         func integer(_ sql: String, _ values: ColumnValue...) throws(ArchiveError) -> Int? {
             var number: Int?
             try rows(sql, values) { row throws(ArchiveError) in number = row.integer(0) }
@@ -120,7 +122,7 @@
             case .integer(let number): sqlite3_bind_int64(statement, place, Int64(number))
             case .real(let number): sqlite3_bind_double(statement, place, number)
             case .text(let text):
-                // SQLITE_TRANSIENT: SQLite makes a copy. The length is given, since a text may contain a zero byte.
+                // SQLITE_TRANSIENT: SQLite makes a copy. It gets the length, since a text may contain a zero byte.
                 let keepsCopy = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
                 sqlite3_bind_text(statement, place, text, Int32(clamping: text.utf8.count), keepsCopy)
             case .null: sqlite3_bind_null(statement, place)
@@ -129,10 +131,10 @@
 
         // MARK: Transactions
 
-        /// The body sees one state, and its changes are committed together or not at all.
+        /// Runs the body in one transaction: it sees one state, and its changes are committed together or not at all.
         ///
-        /// - Parameter writes: takes the write lock at once, so that the body does not fail late because another
-        ///   process was faster.
+        /// - Parameter writes: takes the write lock at the beginning, so that the body does not fail after half of its
+        ///   work because another process took it.
         func transaction<Output>(
             writes: Bool, _ body: () throws(ArchiveError) -> Output
         ) throws(ArchiveError) -> Output {
@@ -142,7 +144,7 @@
                 try run("COMMIT")
                 return output
             } catch {
-                // Fails where an error already ended the transaction: then there is nothing to undo.
+                // ROLLBACK fails if the error has already ended the transaction: then there is nothing to undo.
                 sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
                 throw error
             }
@@ -168,12 +170,12 @@
         static func damaged(_ path: String, _ words: String) -> ArchiveError {
             ArchiveError(
                 .failure,
-                "\(path) is damaged (\(words)), and was left as it is: take a copy of before, or what  sqlite3 \(path) "
-                    + ".recover  gives, or add the runs to a new one with --db FILE")
+                "\(path) is damaged (\(words)), and was left as it is: restore an earlier copy, or what  "
+                    + "sqlite3 \(path) .recover  gives, or add the runs to a new one with --db FILE")
         }
     }
 
-    /// A row, valid until the next one is read.
+    /// A row of a result, valid until the next one is read.
     struct ArchiveRow {
         private let statement: OpaquePointer
         private let path: String

@@ -1,4 +1,4 @@
-/// The tables of an archive of runs. A change of them is another format.
+/// The tables of an archive of runs. A change of them needs another `RunArchive.format`.
 enum ArchiveSchema {
     static let statements = [
         """

@@ -17,15 +17,15 @@
 
         package enum Addition: Sendable, Equatable {
             case added
-            /// The same run was already there.
+            /// The archive already had a run with this digest.
             case wasThere
         }
 
         private let file: ArchiveFile
 
         /// - Parameters:
-        ///   - creates: creates an archive where there is none.
-        ///   - busyMilliseconds: how long to wait for another process that is adding.
+        ///   - creates: whether to create an archive if there is none.
+        ///   - busyMilliseconds: how long to wait for another process that adds a run.
         package init(path: String, creates: Bool, busyMilliseconds: Int = 60_000) throws(ArchiveError) {
             if creates, let slash = path.lastIndex(of: "/"), slash != path.startIndex {
                 do throws(FileTreeError) {
@@ -39,8 +39,8 @@
             try file.transaction(writes: false) { () throws(ArchiveError) in try check() }
         }
 
-        /// Writes the tables into an empty file. Of two processes that create the same archive, the second finds it
-        /// created.
+        /// Writes the tables into an empty file. If two processes create the same archive, the one that gets the write
+        /// lock second finds the tables and writes nothing.
         private func begin() throws(ArchiveError) {
             guard try isEmpty() else { return }
             try file.transaction(writes: true) { () throws(ArchiveError) in
@@ -51,7 +51,8 @@
             }
         }
 
-        /// An empty database with a version number belongs to another application.
+        /// Whether the file has no tables and no identification. A database with a version number but no tables belongs
+        /// to another application.
         private func isEmpty() throws(ArchiveError) -> Bool {
             for fact in ["SELECT count(*) FROM sqlite_schema", "PRAGMA application_id", "PRAGMA user_version"] {
                 if try file.integer(fact) != 0 { return false }
@@ -80,7 +81,7 @@
 
         // MARK: Adding
 
-        /// - Throws: where a run of that name and host exists with other results; nothing is changed then.
+        /// - Throws: if a run of that id and host is there with other results; nothing is changed then.
         package func add(_ run: RecordedRun) throws(ArchiveError) -> Addition {
             try file.transaction(writes: true) { () throws(ArchiveError) in
                 if try file.integer("SELECT 1 FROM run WHERE digest = ?", .text(run.digest)) != nil { return .wasThere }
@@ -146,7 +147,7 @@
 
         // MARK: Reading
 
-        /// One state of the archive for all reads of the body.
+        /// Runs the body in one transaction, so that all its reads see one state of the archive.
         package func reading<Output>(_ body: () throws(ArchiveError) -> Output) throws(ArchiveError) -> Output {
             try file.transaction(writes: false, body)
         }
@@ -170,8 +171,8 @@
         /// All runs with their cases, in the order of their start.
         package func wholeRuns() throws(ArchiveError) -> [RecordedRun] { try runs(named: "") }
 
-        /// Whole runs with that id, which may also be a digest, or the beginning of either. Several where the id is
-        /// ambiguous.
+        /// The runs, with their cases, whose id or digest is `id`; if there is none, those whose id or digest begins
+        /// with it.
         package func runs(named id: String) throws(ArchiveError) -> [RecordedRun] {
             var found: [(key: Int, run: RecordedRun)] = []
             let sql = """
@@ -243,7 +244,7 @@
             return tests.sorted { ($0.title, $0.id) < ($1.title, $1.id) }
         }
 
-        /// The figures of a case in any run, in the order of their first appearance.
+        /// The names of the figures that a case has in any run, in the order in which they were added.
         package func figures(of test: Case) throws(ArchiveError) -> [FigureName] {
             var names: [FigureName] = []
             let sql = """

@@ -3,7 +3,7 @@ import Seeds
 /// The percentile bootstrap of a median: an interval of the medians of resamples of the values.
 ///
 /// For 40 values and 99 % it is narrower than `MedianInterval`, whose bounds must be values; in return its coverage is
-/// approximate, and too small for few values. The passed generator determines every draw: equal values and an equal
+/// approximate, and too small for few values. The caller's generator determines every draw: equal values and an equal
 /// seed give equal bounds.
 ///
 /// Source: Efron and Tibshirani, An Introduction to the Bootstrap, chapter 13.
@@ -18,7 +18,7 @@ package struct BootstrapInterval: Sendable, Hashable {
     /// Enough that each bound of a 99 % interval has 20 samples beyond it.
     package static let resamples = 4_000
 
-    /// nil where there are fewer than `fewestValues`.
+    /// nil if there are fewer than `fewestValues` values.
     ///
     /// - Parameter confidence: above 0 and below 1.
     /// - Complexity: O(`resamples` * n).
@@ -28,7 +28,7 @@ package struct BootstrapInterval: Sendable, Hashable {
         let sorted = values.sorted()
         var medians: [Double] = []
         medians.reserveCapacity(Self.resamples)
-        // How often each value was drawn, by rank: the resample is then already sorted.
+        // How often each value was drawn, by its rank, so that the resample needs no sorting.
         var draws = [Int](repeating: 0, count: sorted.count)
         draws.withUnsafeMutableBufferPointer { draws in
             for _ in 0..<Self.resamples {

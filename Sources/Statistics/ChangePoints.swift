@@ -1,6 +1,6 @@
 import Seeds
 
-/// A position in a series from which on the values have another level.
+/// A position in a series at which the level of the values changes.
 package struct ChangePoint: Sendable, Hashable {
     /// The index of the first value of the new level.
     package let index: Int
@@ -18,9 +18,10 @@ package struct ChangePoint: Sendable, Hashable {
 
 /// Searches for change points in a series ordered by time: E-divisive, with a bound on false alarms.
 ///
-/// The best split of a stretch is the one with the largest energy distance between its two sides, which assumes nothing
-/// about the distribution. It is a change only where none of `shuffles` random permutations of the same values can be
-/// split as well. The sides are then searched in the same way.
+/// Of all splits of a stretch, the best one has the largest energy distance between the values before and after it: a
+/// measure that assumes nothing about the distribution. It is a change point only if none of `shuffles` random
+/// permutations of the same values can be split as well. Both sides of a change point are then searched in the same
+/// way.
 ///
 /// Equal values and an equal seed give equal change points.
 ///
@@ -28,9 +29,10 @@ package struct ChangePoint: Sendable, Hashable {
 package struct ChangePointSearch: Sendable {
     /// The fewest values of a level: fewer could be a few runs on a busy machine.
     package static let fewestValues = 4
-    /// No permutation may be split as well as the true order: a false alarm in a thousand stretches.
+    /// The permutations that are tried for a stretch. If none splits as well as the true order, a false alarm happens
+    /// in one of a thousand stretches.
     package static let shuffles = 999
-    /// The number of last values that are examined: the cost grows with its square.
+    /// Only the last so many values are examined, since the cost grows with the square of their number.
     package static let mostValues = 400
 
     /// The smallest relevant step.
@@ -73,8 +75,8 @@ package struct ChangePointSearch: Sendable {
         split(values, place..<stretch.upperBound, &places)
     }
 
-    /// Positions between their neighbours, each moved to where it separates best, without irrelevant steps: the
-    /// smallest is removed first, since that changes the levels beside it.
+    /// Moves each position to the best split between its neighbours, then removes the smallest step below `least`, and
+    /// repeats both until no such step is left. It removes one step at a time, since that changes the levels beside it.
     private func settled(_ found: [Int], _ values: [Double]) -> [ChangePoint] {
         var places = found
         while true {
@@ -105,10 +107,11 @@ package struct ChangePointSearch: Sendable {
     }
 }
 
-/// The distances between all values of a stretch, as prefix sums, so that any two parts are compared in a few steps.
+/// The sums of the distances between the values of a stretch, as prefix sums: any two parts are compared in constant
+/// time.
 private struct Distances {
     private let count: Int
-    /// At (i, j) the sum of the distances between the first i and the first j values.
+    /// At (i, j): the sum of the distances from each of the first i values to each of the first j.
     private let sums: [Double]
 
     init(_ values: [Double]) {
@@ -134,10 +137,10 @@ private struct Distances {
             - sums[rows.upperBound * width + columns.lowerBound] + sums[rows.lowerBound * width + columns.lowerBound]
     }
 
-    /// The split with the largest distance between the values before and after. The second part may end before the last
-    /// value, so that a temporary level is found.
+    /// The split with the largest distance between the values before and after it. Without `toTheEnd` the second part
+    /// may end before the last value, so that a temporary level is found.
     ///
-    /// - Returns: nil where there are too few values for two levels.
+    /// - Returns: nil if there are too few values for two levels.
     func bestSplit(toTheEnd: Bool = false) -> (place: Int, statistic: Double)? {
         let fewest = ChangePointSearch.fewestValues
         guard count >= 2 * fewest else { return nil }

@@ -1,7 +1,8 @@
-/// The conclusion of all batches of a comparison: a flag counts when fresh pairs confirm it.
+/// The conclusion from all batches of a comparison. A flagged difference counts only if a second batch, of new pairs,
+/// confirms it.
 package struct ComparisonConclusion: Sendable, Hashable {
     package let finding: SideComparison.Finding
-    /// The reason, in a sentence; empty where the figures are enough.
+    /// The reason, in a sentence; empty if the figures say enough.
     package let reason: String
 
     private init(_ finding: SideComparison.Finding, _ reason: String = "") {
@@ -10,7 +11,8 @@ package struct ComparisonConclusion: Sendable, Hashable {
     }
 
     /// - Parameters:
-    ///   - batches: the first one, and the confirming one; nil for one with too few pairs.
+    ///   - batches: the first batch, then the confirming one, if there was one; nil stands for a batch with too few
+    ///     pairs.
     ///   - confirms: whether a flagged difference needs a second batch. Otherwise the first one decides.
     package init(_ batches: [SideComparison?], confirms: Bool) {
         guard let first = batches.first ?? nil else {
@@ -34,7 +36,7 @@ package struct ComparisonConclusion: Sendable, Hashable {
 
     package var isDifference: Bool { finding == .slower || finding == .faster }
 
-    /// Nothing is claimed when a control differs from itself.
+    /// This conclusion, made inconclusive if the control, A against itself, shows a difference.
     ///
     /// - Parameter place: the case of that control.
     package func beside(control: ComparisonConclusion, of place: String) -> ComparisonConclusion {

@@ -20,10 +20,10 @@ package struct MedianInterval: Sendable, Hashable {
     package let confidence: Double
     package let count: Int
 
-    /// Values needed for a 95 % interval: of five, the extremes enclose the median in 93.75 %.
+    /// Values needed for a 95 % interval: with five, the smallest and the largest enclose the median in only 93.75 %.
     package static let fewestValues = 6
 
-    /// nil where there are too few values for the confidence.
+    /// nil if there are too few values for the confidence.
     ///
     /// - Parameter confidence: above 0 and below 1.
     /// - Complexity: O(n log n).
@@ -49,7 +49,8 @@ package struct MedianInterval: Sendable, Hashable {
         return sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
     }
 
-    /// The largest k whose interval covers enough; nil where even the extremes do not.
+    /// The largest k whose interval has the confidence; nil if even the smallest and the largest value do not enclose
+    /// enough.
     static func rank(count: Int, confidence: Double) -> Int? {
         var best: Int?
         var rank = 1
@@ -60,8 +61,8 @@ package struct MedianInterval: Sendable, Hashable {
         return best
     }
 
-    /// The probability that the median is outside the interval from the value of a rank to that of this rank from the
-    /// top.
+    /// The probability that the median is outside the interval between the value of this rank, counted from the
+    /// smallest, and the one of this rank, counted from the largest.
     static func error(count: Int, rank: Int) -> Double { 2 * tail(count: count, below: rank) }
 
     /// The chance that fewer than `rank` of `count` tosses of a fair coin are heads.

@@ -17,8 +17,9 @@ package struct PairedRatio: Sendable, Hashable {
     /// The ratio of each pair, in the order of the rounds.
     package let pairs: [Double]
 
-    /// - Parameter pairs: own figure and the other's, of the same round; those that are not above 0 are left out.
-    /// - Returns: nil without a pair.
+    /// - Parameter pairs: own figure and the other's, of the same round. A pair with a figure that is not above 0 is
+    ///   left out.
+    /// - Returns: nil if no pair is left.
     package init?(
         _ pairs: [(own: Double, other: Double)], higherIsBetter: Bool, confidence: Double = 0.95
     ) {
@@ -46,16 +47,16 @@ package enum Decision: String, Sendable, CaseIterable {
     case ahead, behind
     /// Within 5 % of each other.
     case same
-    /// Nothing is claimed.
+    /// The interval allows no claim.
     case open
 }
 
-/// The range of ratios that two sides of the same program may have: within it nothing is claimed.
+/// The range of ratios that two measurements of one program may have: a ratio of two engines within it decides nothing.
 package struct DeadBand: Sendable, Hashable {
-    /// No machine is steadier than this: a smaller difference is never claimed.
+    /// The least factor of a measured band: no machine is steadier than 3 %.
     package static let least = 1.03
 
-    /// At least `least`, unless chosen: a ratio between it and its inverse counts as equal.
+    /// A ratio between `factor` and its inverse decides nothing. At least `least`, unless the user chose it.
     package let factor: Double
 
     package static let narrowest = DeadBand(factor: least)
@@ -64,12 +65,12 @@ package struct DeadBand: Sendable, Hashable {
         self.factor = max(Self.least, factor)
     }
 
-    /// For a relevant difference chosen by the user, which may be smaller than `least`.
+    /// The band of the difference that a user calls relevant, which may be smaller than `least`.
     package init(threshold: Double) {
         factor = 1 + threshold
     }
 
-    /// From the pairs of one engine that ran as two sides: the median difference.
+    /// From the pairs of one engine that ran as two sides: the median of the differences within the pairs.
     package init(_ pairs: [(own: Double, other: Double)]) {
         let differences = pairs.compactMap { own, other -> Double? in
             own > 0 && other > 0 ? abs(log(own / other)) : nil

@@ -10,10 +10,10 @@
 /// sizes alike, and leaves the slope unchanged. The interval is that of the median of the rounds' slopes
 /// (`MedianInterval`): a bootstrap of seven rounds would promise more than it keeps.
 ///
-/// A step function has a slope, too. So the exponents between neighbouring sizes are compared with each other in the
-/// same way; where two differ by more than `band`, with the whole interval, there is no common exponent.
+/// A step function has a slope, too. So the exponents of the stretches between neighbouring sizes are compared with
+/// each other, round by round: if two differ by more than `band`, with the whole interval, there is no common exponent.
 package struct PowerLaw: Sendable, Hashable {
-    /// The name of a growth when only one is within the interval.
+    /// A common name of a growth. A law has one only if the exponents of all others lie outside its interval.
     package enum Shape: String, Sendable, CaseIterable {
         case constant = "1"
         case logarithmic = "log n"
@@ -34,12 +34,12 @@ package struct PowerLaw: Sendable, Hashable {
         case power
         /// Two stretches differ: there is no common exponent.
         case bent
-        /// Too few rounds to tell.
+        /// There are too few rounds to decide.
         case unknown
     }
 
     package let exponent: Double
-    /// nil where there are too few rounds.
+    /// nil if there are too few rounds.
     package let low: Double?
     package let high: Double?
     /// By size, ascending; at least two.
@@ -51,16 +51,16 @@ package struct PowerLaw: Sendable, Hashable {
     package let count: Int
 
     package static let fewestSizes = 3
-    /// The least difference of two stretches: 0.1 is a quarter more per ten times the size, and ten times the curvature
-    /// of a logarithm from 10^4 on.
+    /// The least difference of two stretches that counts: 0.1 is a quarter more per ten times the size, and five times
+    /// the difference between neighbouring decades of n log n from 10^4 on.
     package static let band = 0.1
-    /// Exponents are reported with two digits.
+    /// Exponents are reported with two digits after the point.
     private static let resolution = 0.01
 
     /// - Parameters:
     ///   - sizes: ascending, above 1.
-    ///   - rounds: of each round the cost at each size; rounds in which one of them is not above 0 are left out.
-    /// - Returns: nil for fewer than three sizes, and without a round.
+    ///   - rounds: of each round the cost at each size. A round that lacks a cost above 0 is left out.
+    /// - Returns: nil if there are fewer than three sizes, or no round is left.
     package init?(sizes: [Double], rounds: [[Double]]) {
         precondition(zip(sizes, sizes.dropFirst()).allSatisfy { $0 < $1 } && sizes.allSatisfy { $0 > 1 })
         guard sizes.count >= Self.fewestSizes else { return nil }
@@ -86,8 +86,8 @@ package struct PowerLaw: Sendable, Hashable {
         shape = form == .bent ? nil : interval.flatMap { Self.shape($0, places) }
     }
 
-    /// For any two stretches, so that neither a step nor a slow bend is missed; the more pairs, the higher the
-    /// confidence required of each.
+    /// Compares every two stretches, since neighbours alone would not show a slow bend. The more pairs of stretches,
+    /// the higher the confidence that each must have, so that all of them together err in 5 % at most.
     private static func form(_ local: [[Double]]) -> Form {
         let count = local[0].count
         let pairs = (0..<count).flatMap { first in (first + 1..<count).map { (first, $0) } }

@@ -1,20 +1,20 @@
 /// What is known of a revision.
 package enum RevisionMark: String, Sendable, CaseIterable {
-    /// Not slower than the good end.
+    /// Not slower than the good end of the search.
     case good
-    /// Slower than the good end.
+    /// Slower than the good end of the search.
     case bad
-    /// Undecidable: it does not build, or cannot be told from both ends.
+    /// It gives no answer: it does not build, or measurements do not tell it from either end.
     case skipped
 }
 
 /// Searches for the first bad revision of a line: all revisions after it are bad, all before it good.
 ///
-/// A value: equal marks lead to the same next step, so that a search can be resumed from its record alone.
+/// A value: equal marks lead to the same next step, so that a search can be resumed from its recorded marks alone.
 package struct RevisionSearch: Sendable, Hashable {
     package enum Conclusion: Sendable, Hashable {
         case first(Int)
-        /// One of these, of which all but the last are undecidable.
+        /// Any revision of this range may be the first bad one: all but the last are skipped.
         case among(ClosedRange<Int>)
     }
 
@@ -29,7 +29,7 @@ package struct RevisionSearch: Sendable, Hashable {
         marks[count - 1] = .bad
     }
 
-    /// The last that is known to be good; nil where that is the good end.
+    /// The index of the last revision that is known to be good; nil if only the good end is.
     private var lastGood: Int? { marks.lastIndex(of: .good) }
 
     private var firstBad: Int {
@@ -37,13 +37,14 @@ package struct RevisionSearch: Sendable, Hashable {
         return marks[start...].firstIndex(of: .bad) ?? count - 1
     }
 
-    /// Indexes that may be the first bad one. Complexity: O(n).
+    /// The indexes that may be the first bad one. Complexity: O(n).
     package var candidates: ClosedRange<Int> { (lastGood.map { $0 + 1 } ?? 0)...firstBad }
 
-    /// The index to measure next: the unmarked one nearest to the middle; nil where nothing more can be learnt.
+    /// The index to measure next: the unmarked candidate nearest to the middle; nil if no measurement can exclude
+    /// another one.
     package var next: Int? {
         let (low, high) = (candidates.lowerBound, candidates.upperBound)
-        // Halves the candidates: a bad result leaves those up to the middle, a good one those after it.
+        // The middle halves the candidates: if it is bad, those up to it remain; if it is good, those after it.
         let middle = low + (high - low - 1) / 2
         return (low..<high).filter { marks[$0] == nil }.min { first, second in
             (abs(first - middle), first) < (abs(second - middle), second)
@@ -72,7 +73,7 @@ package struct RevisionSearch: Sendable, Hashable {
 
 /// The mark that follows from a comparison with an end of the line. An inconclusive comparison gives no mark.
 extension RevisionMark {
-    /// - Parameter finding: of the revision beside the good end.
+    /// - Parameter finding: of a comparison of the revision with the good end.
     package init?(besideGood finding: SideComparison.Finding) {
         switch finding {
         case .slower: self = .bad
@@ -82,14 +83,15 @@ extension RevisionMark {
     }
 
     /// - Parameters:
-    ///   - finding: of the bad end beside the revision.
-    ///   - ends: of the bad end beside the good one.
+    ///   - finding: of a comparison of the bad end with the revision: `slower` if the bad end is the slower one.
+    ///   - ends: the comparison of the bad end with the good one.
     package init?(besideBad finding: SideComparison.Finding, ends: SideComparison) {
         switch finding {
-        // The bad end has lost something that this one still has.
+        // The revision is still faster than the bad end.
         case .slower: self = .good
         case .faster: self = .bad
-        // As slow as the bad end, within the threshold: slower than the good end only where the ends are further apart.
+        // The revision is as slow as the bad end, within the threshold. That shows it to be slower than the good end
+        // only if the ends differ by more than two thresholds.
         case .same where ends.high * (1 + ends.threshold) * (1 + ends.threshold) < 1: self = .bad
         case .same, .inconclusive: return nil
         }

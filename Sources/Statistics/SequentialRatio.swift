@@ -4,31 +4,31 @@
     import Darwin
 #endif
 
-/// The decision on one figure from the complete rounds of a comparison: the first look that decides counts; without one
-/// the comparison is open.
+/// The decision on one figure from the complete rounds of a comparison: that of the first look that decides. If no look
+/// decides, the comparison is open.
 package struct SequentialRatio: Sendable, Hashable {
-    /// Two engines within this factor of each other are the same.
+    /// Two engines whose ratio lies within this factor are the same.
     package static let sameness = 1.05
     /// Fewer rounds never show that two engines are the same: six values lie close together by chance more often than
     /// they all lie on one side of the dead band.
     package static let fewestForSame = 12
 
-    /// Above 1 is better. Over the examined rounds.
+    /// The median of the examined rounds. Above 1 is better.
     package let ratio: Double
-    /// The interval of the look; nil before the first one.
+    /// The interval at the look that decided, or else at the last look; nil if there were too few rounds for a look.
     package let low: Double?
     package let high: Double?
-    /// The examined rounds; all of them before the first look.
+    /// The examined rounds: those up to that look, or all of them if there was none.
     package let rounds: Int
     package let band: DeadBand
     package let decision: Decision
 
     /// - Parameters:
-    ///   - pairs: own figure and the other's by complete rounds, in their order; those that are not above 0 are left
-    ///     out.
+    ///   - pairs: own figure and the other's by complete rounds, in their order. A pair with a figure that is not above
+    ///     0 is left out.
     ///   - controls: the pairs of one program that ran as two sides, in the order of the rounds.
-    ///   - looks: of the plan.
-    /// - Returns: nil without a pair.
+    ///   - looks: those of the plan.
+    /// - Returns: nil if no pair is left.
     package init?(
         _ pairs: [(own: Double, other: Double)], controls: [(own: Double, other: Double)], higherIsBetter: Bool,
         looks: Looks

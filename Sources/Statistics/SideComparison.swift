@@ -21,13 +21,13 @@ package struct SideComparison: Sendable, Hashable {
     package let low: Double
     package let high: Double
     package let pairCount: Int
-    /// The relevant difference, as a fraction: 0.03.
+    /// The smallest difference that matters, as a fraction: 0.03.
     package let threshold: Double
 
     package static let confidence = 0.99
 
-    /// - Parameter pairs: figures of A and B of the same round; those that are not above 0 are left out.
-    /// - Returns: nil for fewer pairs than `BootstrapInterval.fewestValues`.
+    /// - Parameter pairs: figures of A and B of the same round. A pair with a figure that is not above 0 is left out.
+    /// - Returns: nil if fewer than `BootstrapInterval.fewestValues` pairs are left.
     package init?(
         _ pairs: [(a: Double, b: Double)], higherIsBetter: Bool, threshold: Double,
         random: inout RandomStream
@@ -47,7 +47,7 @@ package struct SideComparison: Sendable, Hashable {
         self.threshold = threshold
     }
 
-    /// A stored earlier result.
+    /// A comparison that was stored.
     package init(ratio: Double, low: Double, high: Double, pairCount: Int, threshold: Double) {
         (self.ratio, self.low, self.high) = (ratio, low, high)
         (self.pairCount, self.threshold) = (pairCount, threshold)

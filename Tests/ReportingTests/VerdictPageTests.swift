@@ -120,7 +120,7 @@ struct VerdictPageTests {
         let text = Self.text(run)
         #expect(text.contains("2 cases in which the harness is suspected"), "\(text)")
         #expect(text.contains("strata: every promise was kept in 3 cases"))
-        #expect(html.contains("<h3>Suspected of the harness</h3>"))
+        #expect(html.contains("<h3>The harness is suspected</h3>"))
     }
 
     @Test("four thousand flips give a few causes, each with a count, an example and a replay command")

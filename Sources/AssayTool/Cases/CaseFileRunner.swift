@@ -4,12 +4,13 @@ import Harness
 import Measuring
 import RunRecords
 
-/// The result of running a case file's case.
+/// The result of running the case of a case file.
 struct CaseAttempt {
     var result: CaseResult
     /// Every failure of the case; in a replay of one trial, only that trial's.
     var findings: [(finding: CaseFile.Finding, address: FaultAddress)] = []
-    /// Why the result is inconclusive: the case has no such trial, the harness failed, the time was too short.
+    /// Why the run decided nothing: the case has no such trial, the harness failed, or the time was too short. nil if
+    /// it decided.
     var undecided: String?
 
     func hasFinding(_ wanted: CaseFile.Finding) -> FaultAddress? {
@@ -119,7 +120,7 @@ struct CaseFileRunner {
         return attempt
     }
 
-    /// The same case, prepared to report all of its failures.
+    /// The case as a search runs it: a scripted scenario may check its result less often (`ScriptedScenario.briefly`).
     func brief(_ test: Case) -> Case {
         (registries.scenarios.scenario(named: test.scenario) as? any ScriptedScenario)?.briefly(test) ?? test
     }

@@ -140,8 +140,7 @@ struct CaseReduction {
         }
     }
 
-    /// Shrinks the rows of the data set, then the parameters that are sizes. For a script those no longer matter: its
-    /// operations are listed.
+    /// Shrinks the rows of the data set, then the scenario's parameters that are sizes.
     private mutating func reduceNumbers() throws {
         guard case .scenario = file.subject else { return }
         if test.size > 0 {

@@ -72,8 +72,8 @@ struct CaseReplay {
         return 0
     }
 
-    /// After an edit or in another build, a power loss leaves other disk states, so one trial alone decides little. All
-    /// trials of the case are run.
+    /// Runs all trials of the case. After a power loss, an edited file or another build leaves other disk states, so
+    /// the recorded trial alone does not show that the failure is gone.
     private func searched(_ runner: CaseFileRunner, _ test: Case, _ tried: Int) throws -> Int32 {
         try Output.line("not at that place: all places of the case are looked at")
         let whole = try runner.run(runner.brief(test), fault: nil)

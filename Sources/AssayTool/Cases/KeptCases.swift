@@ -23,7 +23,7 @@ struct KeptCases {
         self.registries = registries
     }
 
-    /// Existing files stay as they are; a resumed run adds to them.
+    /// Adds the files that the run does not have yet; a resumed run keeps those of its first part.
     static func write(_ run: inout Run, _ registries: Registries) throws {
         var kept = KeptCases(run, registries)
         for result in run.results where [.violation, .suspectedHarness].contains(result.verdict) {

@@ -24,9 +24,9 @@ struct MinimizeCommand: Command {
     var details: [String] {
         [
             "Answers: \(question)", "",
-            "Operations are taken out first, then what they are given, and the case's own numbers and its rows, are",
-            "made smaller. Each step is kept only where the same outcome came of it by the same cause. In the end it",
-            "is repeated three times. Nothing is written over.",
+            "First operations are removed, then their arguments, the case's rows and its sizes are made smaller. A",
+            "step is kept only if the case still fails with the same outcome and by the same cause. At the end the",
+            "smallest case is repeated three times. No existing file is overwritten.",
         ]
     }
 

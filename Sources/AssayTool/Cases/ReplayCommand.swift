@@ -58,7 +58,7 @@ struct ReplayCommand: Command {
         }
     }
 
-    /// Empty for a directory whose header cannot be read; claiming the directory reports the error.
+    /// Empty if the header of the run cannot be read; the error is reported when the directory is claimed.
     private func recordedEngines(_ directory: RunDirectory) -> [EngineVersion] {
         do { return try directory.readHeader().engines } catch { return [] }
     }
@@ -127,8 +127,9 @@ struct ReplayCommand: Command {
         return status == 0 && reproduced == 0 ? 3 : status
     }
 
-    /// Two recorded verdicts cannot come again in a replay. "Suspected harness" follows from the results of all
-    /// engines, and dishonest syncs from the run's header. A replay of one case reports that case's own verdict.
+    /// Whether the replay came to the recorded verdict. Two verdicts cannot come again, since a replay runs one case
+    /// alone: suspectedHarness, which the runner derives from the results of all engines, and inconclusive because of
+    /// dishonest syncs, which the run's header records.
     private func isSame(_ now: Verdict, _ recorded: CaseResult) -> Bool {
         if now == recorded.verdict || recorded.restsOnSyncs && recorded.verdict == .inconclusive { return true }
         return recorded.verdict == .suspectedHarness && now == .violation
@@ -217,8 +218,8 @@ struct ReplayCommand: Command {
         return address
     }
 
-    /// The outcome that the run recorded. For a trial that was not kept in full, its place in the trial file tells the
-    /// outcome.
+    /// The outcome that the run recorded. If the run did not keep the trial in full, its outcome is read from the trial
+    /// file, in which it has the number `index`.
     private func expected(_ run: Run, _ recorded: CaseResult, _ trial: FaultAddress?, index: Int?) -> Outcome? {
         guard let trial else { return recorded.outcome }
         let kept = recorded.trials.filter { $0.address == trial }.map(\.outcome)

@@ -99,7 +99,7 @@ private struct Soak {
     let registries: Registries
     let out: String
     let deadline: UInt64
-    /// The limit of rounds.
+    /// The most rounds that are run.
     let rounds: UInt64
     let seed: Seed
     let build: CaseFile.Build
@@ -125,7 +125,7 @@ private struct Soak {
     private var failed = 0
     private var undecided: [String: Int] = [:]
     private var trials = 0
-    /// Whether a case has started: at least one runs, however short the time is.
+    /// Whether a case has started. One is run even if the time is already over.
     private var isBegun = false
 
     init(
@@ -180,7 +180,7 @@ private struct Soak {
         case .violation, .suspectedHarness:
             failed += 1
             for cause in result.failureCauses { try keep(cause, result) }
-        // A case that the time limit cut is not counted as decided.
+        // A case that the time limit cut short counts neither as passed nor as undecided.
         case .inconclusive where result.isCut: break
         default: undecided["\(test.scenario) \(test.engine): \(result.message.prefix(120))", default: 0] += 1
         }

@@ -24,7 +24,7 @@ struct ABCommand: Command {
             "ab --a-ref HEAD~20 --b-ref HEAD --scenario commit --engine strata",
             "two revisions, which it builds and keeps"),
     ]
-    let exitStatus = "0 nothing is slower, 2 something is, and a second batch says so, 3 too unsteady to tell"
+    let exitStatus = "0 nothing is slower, 2 something is, confirmed by a second batch, 3 too unsteady to tell"
     let options =
         [
             OptionSpecification("--a", value: "BINARY", "the build to compare with"),
@@ -51,7 +51,7 @@ struct ABCommand: Command {
     private struct Prepared {
         var plan: Plan
         var planned: [PlannedCase]
-        /// The engines and scenarios of both sides, and what one side lacks.
+        /// The cases whose engine and scenario both sides have.
         var kept: [Case]
         var refused: [BuildComparison.Refused]
         var pairs: Int

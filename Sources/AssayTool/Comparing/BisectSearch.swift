@@ -11,7 +11,7 @@ struct BisectSearch {
     private var programs: ProgramOptions
     private let measuring: SessionMeasuring
     private var steps: [BisectStep]
-    /// Marks by digest of the program: an equal program is not measured again.
+    /// The mark of each measured program, by its digest. A revision with an equal program is not measured again.
     private var marks: [String: RevisionMark] = [:]
     private let directory: String
     private let words: BisectText
@@ -63,7 +63,7 @@ struct BisectSearch {
         return first == nil ? 3 : 0
     }
 
-    /// The first step: the ends must differ, or there is nothing to search for.
+    /// Compares the ends, which is the first step. If they do not differ, there is nothing to search for.
     private mutating func compareEnds(_ good: DescribedProgram, _ bad: DescribedProgram) throws -> BisectStep {
         if let first = steps.first, first.commit == record.bad.commit {
             try Output.write(words.ends(first))

@@ -18,7 +18,7 @@ struct CompareCommand: Command {
         [
             "Answers: \(question)", "",
             "Verdicts, outcomes, settings, and counts that repeat: system calls, syncs, bytes, allocations. Times of",
-            "two runs are never compared: which build is slower assay ab says.",
+            "two runs are never compared; assay ab measures which build is slower.",
         ]
     }
 

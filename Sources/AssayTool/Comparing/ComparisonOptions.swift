@@ -43,7 +43,7 @@ enum ComparisonOptions {
         }
     }
 
-    /// Runs `body` with a temporary directory, in memory where there is enough room.
+    /// Runs `body` with a temporary directory, which is in memory if there is enough room.
     static func withScratch<Value>(_ body: (String) throws -> Value) throws -> Value {
         let scratch = try ScratchDirectory.make(
             in: FileTree.isDirectory(ScratchDirectory.memory) ? ScratchDirectory.memory : P_tmpdir)

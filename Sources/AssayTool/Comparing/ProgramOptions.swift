@@ -34,7 +34,7 @@ struct ProgramOptions {
         self.builds = builds ?? arguments.value("--builds").map(trimmed)
     }
 
-    /// Where revisions come from, and where their builds are kept: paths from the root.
+    /// The paths of the repository of the revisions and of the directory of their builds, both absolute.
     mutating func places() throws -> (repository: String, builds: String) {
         let found = try sources()
         return (found.repository.path, found.builds.directory)

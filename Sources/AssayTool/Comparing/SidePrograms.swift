@@ -8,10 +8,10 @@ struct ComparisonInterrupted: Error {}
 struct SidePrograms {
     private var a: CaseRunner
     private var b: CaseRunner
-    /// By the id of the case.
+    /// The planned cases by their ids.
     private let planned: [String: PlannedCase]
 
-    /// A case never reads its fixture in place, since the fixture lies in a directory of one side.
+    /// No case reads its fixture in place, since a fixture lies in the directory of one side.
     ///
     /// - Parameters:
     ///   - registries: of side A and of side B, which may load other builds of an engine's library.

@@ -70,7 +70,7 @@ struct CrashReport {
             return 2
         }
         if !outcome.findings.isEmpty {
-            try Output.line("VERDICT  none: of the same disk the check says one thing, and then another")
+            try Output.line("VERDICT  none: checked twice, every failing disk got two different results")
             return 3
         }
         if outcome.isInterrupted {
@@ -93,7 +93,7 @@ struct CrashReport {
         for line in lines.prefix(Self.shownLines) { try Output.line("  \(line)") }
         if lines.count > Self.shownLines { try Output.line("  and \(lines.count - Self.shownLines) more") }
         try Output.line("  the check \(finding.ending): \(finding.message)")
-        if !finding.isSteady { try Output.line("  and when it was asked again it ended in another way") }
+        if !finding.isSteady { try Output.line("  a second check of the same disk ended in another way") }
         try Output.line("  \(TrialOptions.repeating("\(finding.address)"))")
         guard let place, let step = finding.address.steps.first else { return }
         try trial.keep(step, at: place)

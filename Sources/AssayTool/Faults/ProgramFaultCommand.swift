@@ -130,7 +130,7 @@ struct ProgramFaultCommand: Command {
         let tried = try trials.run(faults, baseline, progress: TrialOptions.progress("assay \(name)", of: faults.count))
         let left = faults.count - tried.outputs.count
         if left > 0, !tried.isInterrupted {
-            try Output.line("\(left) of them cannot be: a call that does no more than a byte has no half")
+            try Output.line("\(left) of them cannot be tried: a call that transfers one byte or none has no half")
         }
         let mustTell = arguments.has("--must-tell")
         let report = ProgramFaultReport(tried.outputs, baseline, mustTell: mustTell)

@@ -48,7 +48,8 @@ struct TrialOptions {
         return nil
     }
 
-    /// A command whose words contain the path.
+    /// The command that an option names. Throws: `UsageError` if none of its words contains `{}`, the place of the
+    /// path.
     func check(_ option: String) throws -> CheckCommand {
         let check = CheckCommand(arguments.value(option) ?? "")
         guard check.namesPath else {
@@ -104,7 +105,7 @@ struct TrialOptions {
         }
     }
 
-    /// To be called before anything is tried. Throws: `UsageError` for a file that cannot be written.
+    /// Call it before the first trial. Throws: `UsageError` if the CSV file cannot be written.
     func checkCSV() throws(UsageError) {
         guard let file = arguments.value("--csv") else { return }
         let isNew = !FileTree.exists(file)
@@ -131,10 +132,10 @@ struct TrialOptions {
         return Interruption.exitStatus
     }
 
-    /// The command's words after `assay`; in a replay, those of the repeated command.
+    /// The words of the command line after `assay`; while a case file is replayed, those of its recorded command.
     @TaskLocal static var commandLine: [String] = Array(CommandLine.arguments.dropFirst())
 
-    /// The same command line, restricted to one trial.
+    /// The command line that repeats one trial of this command.
     static func repeating(_ address: String) -> String {
         let dropped: Set = ["--csv", "--jobs", "--case", "--keep", "--only"]
         var words = words(commandLine, without: dropped)
@@ -143,7 +144,7 @@ struct TrialOptions {
         return (["assay"] + words).map(ShellWord.quoted).joined(separator: " ")
     }
 
-    /// The words of a command line up to `--`, without some options and their values.
+    /// The words of a command line without the dropped options and their values. Words after `--` all stay.
     static func words(_ words: [String], without dropped: Set<String>) -> [String] {
         var kept: [String] = []
         var rest = words[...]
@@ -158,7 +159,7 @@ struct TrialOptions {
         return kept
     }
 
-    /// Prints the progress.
+    /// Shows the number of finished trials.
     static func progress(_ command: String, of count: Int) -> @Sendable (Int) -> Void {
         let line = ProgressLine(command, now: MonotonicClock.now)
         return { line.report($0, of: count) }

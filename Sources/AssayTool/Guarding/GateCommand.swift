@@ -27,7 +27,7 @@ struct GateCommand: Command {
         [
             "Answers: \(question)", "",
             "Counts alone decide: system calls, syncs, bytes, file sizes, allocations, instructions. What differs by",
-            "machine is skipped by name. Whether a build is slower, assay ab says.",
+            "machine is skipped by name. Times are not compared; assay ab measures whether a build is slower.",
         ]
     }
 

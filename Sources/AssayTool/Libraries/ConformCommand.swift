@@ -22,7 +22,7 @@ struct ConformCommand: Command {
         OptionSpecification("--directory", value: "DIR", "where stores are made, and removed (a directory in memory)"),
     ]
 
-    /// The exit status of the worker that runs the checks.
+    /// The option of `assay worker` that runs the checks and prints a finding per line.
     static let workerOption = "--conform"
 
     func run(_ arguments: Arguments) throws -> Int32 {

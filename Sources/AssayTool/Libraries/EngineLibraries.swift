@@ -14,7 +14,8 @@ enum EngineLibraries {
     static let specification = OptionSpecification(
         option, value: "FILE", "an engine more, by a shared library (docs/engine-library.md); may be repeated")
 
-    /// The engines of this build and of the named libraries, with the peers' libraries that the command line names.
+    /// The engines of this build and of the libraries that the command line names. The chosen libraries of peers are
+    /// loaded.
     static func registries(_ arguments: Arguments, hasEveryPeer: Bool = false) throws -> Registries {
         try PeerLibraryOption.activate(arguments)
         var registries = BuildRegistries.make(hasEveryPeer: hasEveryPeer)
@@ -48,7 +49,7 @@ enum EngineLibraries {
         arguments.all(option).map { FileTree.absolute($0) ?? $0 }
     }
 
-    /// Adds the engines of the named libraries to a plan that lists its engines.
+    /// Adds the engines of the named libraries to a plan that lists its engines; other plans take every engine anyway.
     static func add(_ registries: Registries, to plan: inout Plan) {
         guard !plan.engines.isEmpty else { return }
         plan.engines += registries.engines.engines.filter { $0.file != nil }.map { PlanName($0.name) }
@@ -102,7 +103,7 @@ enum EngineLibraries {
 enum LibraryAnswer {
     static let option = "--describe-library"
     static let secondsToAnswer: UInt32 = 20
-    /// SIGALRM.
+    /// The signal that ends a worker after `secondsToAnswer`: SIGALRM.
     static let lateSignal: Int32 = 14
 
     static func line(_ path: String) -> String {

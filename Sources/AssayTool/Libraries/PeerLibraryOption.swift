@@ -123,8 +123,9 @@ enum PeerLibraryOption {
             + (all.isEmpty ? [] : [EnvironmentVariable(searched)])
     }
 
-    /// A directory with a link to the file under the name that this program was linked with, so that the process loads
-    /// only one such library. It is created once, and stays.
+    /// A directory with a link to the chosen file, under the file name that this program was linked with. The loader
+    /// then finds the chosen file first, and loads no second library of that name. The directory is created once, and
+    /// stays.
     private static func place(of choice: PeerLibraries.Choice, _ command: String) throws -> String {
         let file = linked.first { $0.0 == choice.name }?.1 ?? ""
         guard let program = SharedObject(path: ProgramBuild.path),
@@ -152,7 +153,7 @@ enum PeerLibraryOption {
         return "\(P_tmpdir)/cache-\(getuid())"
     }
 
-    /// The output of a child of this program, and whether it ended with status 0.
+    /// Runs this program as a child. Returns the last line that it printed, and whether it ended with status 0.
     private static func ask(
         _ words: [String], _ environment: [EnvironmentVariable]
     ) throws -> (isFine: Bool, text: String) {
@@ -173,9 +174,9 @@ enum PeerLibraryOption {
 
 /// The answer of a worker about libraries of peers: one line, and status 0 on success.
 enum PeerLibraryAnswer {
-    /// The version of the DuckDB in a file.
+    /// Asks for the version of the DuckDB library in a file.
     static let option = "--describe-duckdb"
-    /// Whether the functions of the engines come from the files that were chosen.
+    /// Asks whether the functions of the engines come from the files that were chosen.
     static let checkOption = "--check-peer-libraries"
 
     static func version(_ path: String) -> (line: String, status: Int32) {

@@ -20,7 +20,7 @@ struct HistoryCommand: Command {
     let exitStatus = "0 done"
     let options = [
         OptionSpecification("--db", value: "FILE", "the database (Reports/history.sqlite)"),
-        OptionSpecification("--reference", value: "ENGINE", "trend: the engine beside which a figure is looked at"),
+        OptionSpecification("--reference", value: "ENGINE", "trend: the engine that the figure is compared with"),
         OptionSpecification("--csv", value: "FILE", "trend: writes a row for each run"),
     ]
 
@@ -47,7 +47,7 @@ struct HistoryCommand: Command {
             "  assay history trend CASE METRIC    a figure over the runs, and the runs where it changed",
             "  assay history site OUT             pages of all trends and runs, in an empty directory", "",
             "CASE is an id, or words that name one case: \"point-read strata\". METRIC is a name as show prints it.",
-            "A time is looked at beside another engine of the same run, a count by itself: docs/history.md.",
+            "A time is shown as a ratio to another engine of the same run, a count by itself: docs/history.md.",
         ]
     }
 
@@ -111,7 +111,7 @@ struct HistoryCommand: Command {
             }
         }
 
-        /// The target directory is checked before anything is rendered.
+        /// The target directory is checked before any page is rendered.
         private func site(_ out: String, of path: String) throws(ArchiveError) {
             let directory = try Self.wrongInput { () throws(RecordingError) in try SiteDirectory(trimmed(out)) }
             let store = try RunArchive(path: path, creates: false)

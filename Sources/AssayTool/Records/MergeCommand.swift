@@ -23,7 +23,7 @@ struct MergeCommand: Command {
         [
             "Answers: \(question)", "",
             "The shards may be named in any order. They have to be of one plan, seed, build, commit and set of",
-            "options, to have ended, and to be what they were then. Machines may differ: the report says where each",
+            "options, to have ended, and to be unchanged since. Machines may differ: the report says where each",
             "time was measured, and sets no two machines' times beside each other.",
         ]
     }

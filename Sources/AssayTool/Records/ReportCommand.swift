@@ -40,7 +40,7 @@ struct ReportCommand: Command {
     }
 }
 
-/// The directory without a trailing slash; commands in reports contain it.
+/// The path without trailing slashes, since reports print it in commands.
 func trimmed(_ path: String) -> String {
     var path = path
     while path.count > 1, path.hasSuffix("/") { path.removeLast() }

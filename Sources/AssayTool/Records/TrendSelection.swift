@@ -4,7 +4,7 @@
     import RunHistory
     import RunRecords
 
-    /// Resolves the arguments of `assay trend` to one figure.
+    /// Resolves the arguments of `assay history trend` to one figure.
     struct TrendSelection {
         let store: RunArchive
         let path: String
@@ -22,7 +22,7 @@
                 guard references.contains(reference) else {
                     let complaint =
                         references.isEmpty
-                        ? "\(figure.text) of \(test.title) has no engine beside it in these runs"
+                        ? "\(figure.text) of \(test.title) has no other engine to be compared with in these runs"
                         : NearestName.complaint("reference", reference, among: references)
                     throw ArchiveError(.wrongInput, complaint)
                 }
@@ -31,7 +31,7 @@
             return try trend(test, figure, basis)
         }
 
-        /// Every run, and the trend of each figure that has a chart.
+        /// Every run, and a trend for each figure that the pages chart.
         func site() throws(ArchiveError) -> ArchiveSite {
             var trends: [Trend] = []
             for test in try store.tests() {

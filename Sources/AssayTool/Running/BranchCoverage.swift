@@ -7,7 +7,7 @@ import RunRecords
     import Darwin
 #endif
 
-/// Which rare branches of the engines any process of a campaign took. A branch that none took was not tested.
+/// Which rare branches of the engines were taken by any process of a campaign. A branch that none took was not tested.
 ///
 /// Only builds with the trait Zoo mark branches. Every process that is started after `init` marks its branches in one
 /// shared file, which an environment variable names.
@@ -17,8 +17,9 @@ struct BranchCoverage {
     private let path: String
     private let branches: [String]
 
-    /// - Parameter directory: the directory of the file. nil if no engine of the campaign marks branches. Throws:
-    /// `FileTreeError`.
+    /// nil if no engine of the campaign marks branches. Throws: `FileTreeError`.
+    ///
+    /// - Parameter directory: the directory of the shared file.
     init?(_ engines: some Sequence<any Engine>, in directory: String) throws {
         let branches = Set(engines.flatMap(\.rareBranches))
         guard !branches.isEmpty, let directory = FileTree.absolute(directory) else { return nil }

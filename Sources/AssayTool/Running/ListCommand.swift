@@ -4,7 +4,7 @@ import RunRecords
 
 struct ListCommand: Command {
     let name = "list"
-    let summary = "lists plans, engines, data sets and scenarios, or tells all of one of them"
+    let summary = "lists plans, engines, data sets and scenarios, or describes one of them"
     let question = "what can be run here, and what was not built?"
     let positional = ["[TOPIC|NAME]"]
     let examples = [

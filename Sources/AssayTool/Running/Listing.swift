@@ -23,7 +23,8 @@ struct Listing {
     private var datasetNames: [String] { registries.datasets.sources.map(\.name) }
     private var slugs: [String] { registries.scenarios.listed.map(\.slug) }
 
-    /// The bare names of a topic, or of all of them.
+    /// The bare names of a topic; of all topics if `word` is nil; for any other word, of a family or those that contain
+    /// it.
     func names(_ word: String?) throws -> [String] {
         guard let word else {
             var names: [String] = Topic.allCases.map(\.rawValue)
@@ -70,7 +71,7 @@ struct Listing {
         }
     }
 
-    /// Of a topic or of a name; nil where nothing has that name.
+    /// The lines of a topic or of a name; nil if nothing has that name.
     func lines(_ word: String) throws -> [String]? {
         if let topic = Topic(rawValue: word) {
             switch topic {

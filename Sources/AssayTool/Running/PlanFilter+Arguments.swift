@@ -23,7 +23,7 @@ extension PlanFilter {
         }
     }
 
-    /// Names separated by commas. A word that names an existing file is one name, commas included.
+    /// Splits the value at commas. Neighbouring parts that together are the path of an existing file stay one name.
     private static func datasets(_ text: String) -> [String] {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         var names: [String] = []

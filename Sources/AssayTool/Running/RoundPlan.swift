@@ -7,14 +7,14 @@ import Statistics
 struct RoundPlan {
     private let forecast: RoundForecast
     private let machine: Machine
-    /// Runs with a directory of their own write no estimate outside it.
+    /// Whether durations are recorded for later estimates: not for a run whose directory the user chose elsewhere.
     private let isKept: Bool
 
     init(_ configuration: RunConfiguration, _ header: RunHeader) {
         machine = header.machine
         isKept = configuration.directory.path.hasPrefix("Reports/")
         let durations = Self.read()
-        // A resumed run has completed some rounds.
+        // A resumed run has completed some rounds already, so that no estimate is made.
         let isBegun = FileTree.exists(configuration.directory.resultsFile)
         let isMeasured = configuration.plan.measures && !isBegun
         forecast = RoundForecast(
@@ -32,7 +32,7 @@ struct RoundPlan {
         }
     }
 
-    /// A line for each row that is compared; none for a plan without rounds.
+    /// A line for each row of cases that are compared; none for a plan without rounds.
     var lines: [String] {
         let rows = forecast.rows
         guard !rows.isEmpty else { return [] }
@@ -58,7 +58,7 @@ struct RoundPlan {
         return lines
     }
 
-    /// A failed write loses only the next run's estimate.
+    /// Records the durations; if the file cannot be written, only the next run's estimate suffers.
     /// - Parameter seconds: durations of the run's measurements, by case.
     func keep(_ seconds: [Case: [Double]]) {
         if !isKept || seconds.isEmpty || forecast.rows.isEmpty { return }

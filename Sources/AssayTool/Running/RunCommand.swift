@@ -68,7 +68,7 @@ struct RunCommand: Command {
         }
     }
 
-    /// The failure and its remedy.
+    /// The error's text, and its remedy if one is known.
     private static func text(_ error: FileTreeError) -> String {
         guard let remedy = HarnessFault.reason(code: error.code, directory: error.path) else { return "\(error)" }
         return "\(error): \(remedy)"
@@ -103,7 +103,7 @@ struct RunCommand: Command {
         return isStopped ? Interruption.exitStatus : prepared.configuration.exitStatus(run)
     }
 
-    /// Only the cases share the budget; preparation is not counted.
+    /// Prints by how much the run exceeded its budget. Only the cases share the budget; preparation does not count.
     private static func sayOverrun(_ run: Run, _ configuration: RunConfiguration, seconds: Double) {
         guard let budget = configuration.budgetSeconds, seconds > budget * 1.1 + 1 else { return }
         Output.error(
@@ -120,7 +120,7 @@ struct RunCommand: Command {
         "assay run --resume \(ShellWord.quoted(directory))"
     }
 
-    /// Whatever ends the run early, its scratch files are removed and its finished results stay.
+    /// Runs the cases. If an error ends the run early, its scratch files are removed, and its finished results stay.
     private func carryOut(_ prepared: Prepared) throws -> Run {
         let run: Run
         do {
@@ -145,7 +145,8 @@ struct RunCommand: Command {
         return run
     }
 
-    /// Without an instruction counter the run continues, and prints that counts are missing.
+    /// Adds the instruction counter if the plan counts instructions. If there is none, the run goes on and reports it
+    /// missing.
     private func addCounter(to configuration: inout RunConfiguration, _ header: inout RunHeader) throws {
         guard configuration.plan.countsInstructions else { return }
         do {
@@ -383,7 +384,7 @@ struct RunCommand: Command {
 }
 
 extension EngineVersion {
-    /// Records the files of the engines, and which of them were built with assertions.
+    /// Records the files of the engine, and which of its libraries were built with assertions.
     mutating func take(_ engine: any Engine) {
         file = engine.file?.path
         fileDigest = engine.file?.digest ?? ""

@@ -7,12 +7,12 @@ import RunRecords
 final class TerminalProgress: RunObserver {
     private let isLive: Bool
     private let start = MonotonicClock.now()
-    /// Shown after the title of the run.
+    /// The lines that estimate the rounds, shown after the title of the run.
     private let plan: [String]
     /// When the last measurement began, and how many are running.
     private var begin: UInt64 = 0
     private var going = 0
-    /// The seconds of each passed measurement with its preparation, by case, if it ran alone.
+    /// For each case, the seconds of its passed measurements with their preparation, if they ran alone.
     private(set) var seconds: [Case: [Double]] = [:]
 
     init(_ plan: [String]) {
@@ -36,7 +36,7 @@ final class TerminalProgress: RunObserver {
         guard isLive else { return }
         var text = "[\(index)/\(count)] \(name(test, turn))"
         let elapsed = Double(MonotonicClock.now() &- start) / 1e9
-        // Estimated from the cases so far, and never more than the rest of the budget.
+        // Estimated from the measurements so far, and never more than the rest of the budget.
         if index > 1 {
             let estimate = elapsed / Double(index - 1) * Double(count - index + 1)
             text += "  about \(Int(min(estimate, max(secondsLeft ?? .infinity, 0)).rounded(.up))) s left"

@@ -38,7 +38,7 @@ struct EqualWorkCommand: Command {
         let scratch = try ScratchDirectory.make(in: arguments.value("--directory") ?? ".")
         let observations: [ObservedWork]
         do {
-            // An engine that is only declared may have no library on this machine.
+            // DuckDB may be declared although its library is missing on this machine; it is then not observed.
             let there = engines.filter { $0.name != PeerLibraryOption.duckDB || PeerLibraryOption.duckDBPath != nil }
             observations = try there.flatMap { try WorkObserver($0, below: scratch.files).observe() }
         } catch {
@@ -100,7 +100,7 @@ struct EqualWorkCommand: Command {
 private struct ObservedWork {
     var engine: String
     var work: Work
-    /// nil without a counter.
+    /// nil if the calls were not counted.
     var calls: IOCounts?
     var statements: [(statement: String, count: Int)]
 }

@@ -13,7 +13,8 @@ enum KeptVerdicts {
         }
     }
 
-    /// Identifies the program and its built-in engines; engines from libraries have no control.
+    /// Identifies the program and its built-in engines. Engines from libraries do not count, since no control exists
+    /// for them.
     static func build(_ executable: String) -> String {
         BuildIdentity.digest(executable: executable, engines: BuildRegistries.make().engines.engines)
     }
@@ -31,6 +32,6 @@ enum KeptVerdicts {
             "\(found.count - off) of \(found.count) figures lie within the bounds; kept in \(FigureVerdicts.file) "
                 + "for build \(build) on this machine")
         if off == 0 { return }
-        try Output.line("runs of it that are started here mark the others, and claim nothing of their rows")
+        try Output.line("runs of this build in this directory mark the others, and claim nothing about their rows")
     }
 }

@@ -56,14 +56,14 @@ struct SelfTestCommand: Command {
             guard !cases.isEmpty else {
                 throw UsageError("no row of Benchmarks/Mistakes is left with these options", command: name)
             }
-            // Every scenario named by --scenario must find a mistake. With --mistake no scenario must: few of them can
-            // see a given mistake.
+            // Every scenario that is tested must find a mistake. With --mistake none must, since few scenarios can see
+            // a given one.
             let asked = arguments.list("--scenario")
             let judged = arguments.has("--mistake") ? [] : asked.isEmpty ? slugs : asked
             let given = try arguments.unsigned("--lanes").map { Int($0) }
             let lanes = max(1, given ?? min(4, MachineInspection.processorCount()))
             let scratch = try ScratchDirectory.make(in: getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp")
-            // In memory no cache can be made cold: such cases would be skipped, and find no mistake.
+            // In memory no cache can be made cold. Such cases would be skipped, and thus find no mistake.
             if try !PageCache.canDrop(in: scratch.files) {
                 cases.removeAll(where: \.planned.test.isCold)
                 try Output.line("left out: cold caches, which \(scratch.files) cannot have")

@@ -11,7 +11,7 @@ import Seeds
 
 struct VerifyFiguresCommand: Command {
     let name = "verify-figures"
-    let summary = "measures by turns with programs that do the same without the harness"
+    let summary = "measures figures in turns with programs that do the same without the harness"
     let question = "are the figures those of the engines, or of the harness?"
     let positional: [String] = []
     let examples = [
@@ -74,7 +74,7 @@ struct VerifyFiguresCommand: Command {
         checkout.plansDirectory + "/../../.build/controls"
     }
 
-    /// Every figure, with those selected engines that have a control program for it.
+    /// The selected figures, each with the selected engines that have a control program for it.
     private func choose(
         _ list: ControlList, _ arguments: Arguments
     ) throws -> [(figure: ControlledFigure, engine: String)] {
@@ -170,7 +170,7 @@ struct VerifyFiguresCommand: Command {
         return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)"
     }
 
-    /// Three digits, and k, M or G.
+    /// Three digits, followed by k, M or G.
     private func short(_ value: Double) -> String {
         for (bound, letter) in [(1e9, "G"), (1e6, "M"), (1e3, "k")] where value >= bound {
             return digits(value / bound) + letter

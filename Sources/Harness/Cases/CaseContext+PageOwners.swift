@@ -8,9 +8,9 @@ import RunRecords
 #endif
 
 extension CaseContext {
-    /// Adds a map of the damaged files to the report, with the owner of each page where the engine names it. The
-    /// engine reads a copy, in a child process: an open may change its files, and no engine may be open in a process
-    /// that forks.
+    /// Adds a map of the damaged files to the report, with the owner of each page if the engine names owners. A child
+    /// process asks the engine, on a copy of the files: an open may change them, and a process that forks must not have
+    /// an engine open.
     package func describeSweep(_ files: [(name: String, bytes: [UInt8])]) throws {
         var owners: [String: [SweepMap.PageRange]] = [:]
         if onlyTrial == nil { owners = try pageOwners(files) }
@@ -18,7 +18,7 @@ extension CaseContext {
             files.map { SweepMap.File(name: $0.name, byteCount: $0.bytes.count, owners: owners[$0.name] ?? []) })
     }
 
-    /// Empty where the engine cannot name owners: the map then shows pages without them.
+    /// Empty if the engine cannot name owners: the map then shows pages without them.
     private func pageOwners(_ files: [(name: String, bytes: [UInt8])]) throws -> [String: [SweepMap.PageRange]] {
         let location = try emptyLocation("page-owners")
         for file in files { try FileTree.writeBytes(location.directory + "/" + file.name, file.bytes) }

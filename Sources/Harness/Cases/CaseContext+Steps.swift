@@ -2,18 +2,18 @@ import Measuring
 import RunRecords
 
 extension CaseContext {
-    /// Runs a step of the scenario in a fresh, small process that has opened no engine and holds no data: it measures
-    /// what a program finds just after its start.
+    /// Runs a step of the scenario in a fresh, small process that has opened no engine and holds no data. So a scenario
+    /// can measure what a program meets just after its start.
     ///
-    /// The dynamic linker binds all symbols at start (not lazily), so that no lookup of a function falls into the time
-    /// that a step measures.
+    /// The dynamic linker binds all symbols at the start of that process (not lazily), so that a measured time includes
+    /// no lookup of a function.
     ///
     /// - Parameters:
     ///   - arguments: arguments of `Scenario.runStep`.
-    ///   - location: becomes the step's fixture.
+    ///   - location: the database that the step gets as its fixture.
     /// - Returns: the report of the step.
-    /// - Throws: `HarnessError` where the process ended without a report, or the step failed; `EngineError` where the
-    ///   process crashed, which the report then contains.
+    /// - Throws: `HarnessError` if the process ended without a report, or the step failed; `EngineError` if the process
+    ///   crashed. A crash is then in this case's report.
     package func runStep(_ arguments: [String], at location: DatabaseLocation, seconds: Double = 60) throws
         -> WorkerReport
     {

@@ -4,27 +4,28 @@ import Seeds
 
 /// What a scenario has at hand while its case runs: one per worker process.
 ///
-/// Not Sendable: threads that a scenario starts get copies of its values (engine, settings, location, seed).
+/// Not Sendable: threads that a scenario starts get copies of the values in it (engine, settings, location, seed).
 package final class CaseContext {
     package let test: Case
     package let engine: any Engine
     package let settings: EngineSettings
     package let source: (any DatasetSource)?
-    /// Empty at the start, private to this case, removed afterwards.
+    /// Empty at the start, private to this case, and removed after it.
     package let directory: String
     /// The case's copy of its fixture; nil when it has none.
     package let fixture: DatabaseLocation?
-    /// On the monotonic clock: the end of the case's share of the budget.
+    /// The end of the case's share of the time budget, on the monotonic clock.
     package let deadline: UInt64
     /// Everything that the case found. Written by the scenario.
     package let report: CaseReport
-    /// When set, only this fault of the sweep is tried: `assay replay RUN CASE TRIAL`.
+    /// The only fault of the sweep to try, when `assay replay RUN CASE TRIAL` set it.
     package let onlyTrial: FaultAddress?
-    /// Inside a trial of a sweep: a directory of the process that runs it. Later trials of that process find its files.
+    /// Inside a trial of a sweep: the directory of the child process that runs it, which that process uses for all its
+    /// trials.
     package internal(set) var trialDirectory: String
     /// Where a replay keeps the damaged database of its trial; nil otherwise.
     package var keepDirectory: String?
-    /// The program whose workers run steps; nil where the case does not run in a worker.
+    /// The program whose workers run steps; nil if the case does not run in a worker.
     package var executable: String?
     private var loaded: TableSet?
 
@@ -51,12 +52,13 @@ package final class CaseContext {
         RandomStream(seed.derived(label))
     }
 
-    /// Whether the case should stop soon. A scenario that stops for it calls `report.cut()`.
+    /// Whether the case should stop soon. A scenario that stops for this reason calls `report.cut()`.
     package var isOverBudget: Bool {
         MonotonicClock.now() >= deadline
     }
 
-    /// The case's data, generated on first use. Call it before a measurement, so that none includes the generation.
+    /// The case's data, generated on first use. A scenario calls it before a measurement, so that the time does not
+    /// include the generation.
     package func tables() throws -> TableSet {
         if let loaded { return loaded }
         guard let source else { throw HarnessError("scenario \(test.scenario) has no data set") }
@@ -65,10 +67,10 @@ package final class CaseContext {
         return tables
     }
 
-    /// The case's data set, where it is so large that it is generated in pieces.
+    /// The case's data set, if it is so large that it is generated in pieces.
     package var sourceInPieces: (any RangedDatasetSource)? { source?.inPieces(size: test.size) }
 
-    /// An empty location of that name inside the case's directory.
+    /// A new, empty directory of that name inside the case's directory.
     package func emptyLocation(_ name: String) throws -> DatabaseLocation {
         let path = directory + "/" + name
         try FileTree.createDirectory(path)
@@ -91,8 +93,8 @@ package final class CaseContext {
         return location
     }
 
-    /// Keeps the database where `assay replay --keep` asked for it; does nothing otherwise. A trial calls it after the
-    /// fault and before the next open, which may repair the database or damage it further.
+    /// Copies the database to where `assay replay --keep` asked for it; does nothing without that option. A trial calls
+    /// it after the fault and before the next open, which may repair the database or damage it further.
     package func keepDatabase(at location: DatabaseLocation) throws {
         guard let keepDirectory else { return }
         let target = KeptDatabase(directory: keepDirectory).location.directory
@@ -104,7 +106,8 @@ package final class CaseContext {
         try engine.open(location, settings: settings)
     }
 
-    /// Within the parameter's range: values are checked when the plan is read.
+    /// A parameter of the case as a number. It is within the parameter's range, since the values of a plan are checked
+    /// when the plan is read.
     package func integer(_ name: String) throws -> Int {
         guard let text = test.parameter(name) else { throw HarnessError("no parameter \(name)") }
         guard let value = Int(text) else { throw HarnessError("parameter \(name) is no integer: \(text)") }

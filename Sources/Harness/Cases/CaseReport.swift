@@ -8,25 +8,25 @@ package final class CaseReport {
     package private(set) var histograms: [NamedHistogram] = []
     package private(set) var outcomes: [Outcome: Int] = [:]
     package private(set) var trials: [Trial] = []
-    /// Causes of all trials that are not `correct`; the scenario decides which of them are wrong.
+    /// The causes of all trials that are not `correct`; the runner drops those that the scenario accepts.
     package private(set) var causes = FailureCauses()
     package private(set) var trialCodes: [UInt8] = []
-    /// Trials before the next one that a replay skipped, but that the case's trial file counts.
+    /// The number of places that a replay skipped in the trial file of the original case.
     private var leftOutCount = 0
-    /// Of a sweep over closed files: the positions that its trials damage.
+    /// The positions that the trials of a sweep over closed files damage.
     package private(set) var sweptPositions: (fault: FaultKind, positions: [Int], others: [Int])?
     package private(set) var sweptFiles: [SweepMap.File] = []
     package private(set) var messages: [String] = []
     package private(set) var brokenTrials: [String] = []
-    /// In a replay of one trial: its result. nil otherwise.
+    /// The result of the one trial that a replay runs; nil otherwise.
     package internal(set) var replayed: ReplayedTrial?
     package private(set) var isCut = false
     package private(set) var isInconclusive = false
 
-    /// How many trials of every outcome that is not honest are kept in full.
+    /// How many trials of each outcome that is not honest are kept in full.
     package static let keptTrials = 20
 
-    /// `replaying`: the address of the only trial to run.
+    /// - Parameter wanted: the address of the only trial to run.
     package init(replaying wanted: FaultAddress? = nil) {
         replayed = wanted.map { ReplayedTrial($0) }
     }
@@ -69,7 +69,7 @@ package final class CaseReport {
         add(metric, histogram.mean, statistic: "mean", count: count, label: name)
     }
 
-    /// A trial of a sweep, in address order; or the single outcome of a case without one.
+    /// Adds a trial of a sweep, in the order of addresses, or the single outcome of a case without a sweep.
     package func add(_ trial: Trial) {
         replayed?.note(trial, index: nextPlace)
         trialCodes.append(trial.outcome.code)
@@ -81,10 +81,10 @@ package final class CaseReport {
         }
     }
 
-    /// The place of the next trial in the trial file of the case, also where a replay runs only some of them.
+    /// The place of the next trial in the case's trial file, also if a replay runs only some of the trials.
     var nextPlace: Int { trialCodes.count + leftOutCount }
 
-    /// Skips as many places of the trial file: a replay leaves these trials out.
+    /// Skips as many places of the trial file: a replay calls it for the trials that it does not run.
     package func leaveOut(_ count: Int) { leftOutCount += count }
 
     /// Describes the files that a sweep damages, in the order in which its addresses count through them.
@@ -99,7 +99,7 @@ package final class CaseReport {
         sweptPositions = (fault, places.map { $0[0] }, fault.hasTwoPlaces ? places.map { $0[1] } : [])
     }
 
-    /// nil for a case that does not sweep over files, or did not describe them.
+    /// The map of the sweep; nil for a case that does not sweep over files, or did not describe them.
     var map: SweepMap? {
         guard let sweptPositions, !sweptFiles.isEmpty, sweptPositions.positions.count == trialCodes.count else {
             return nil
@@ -116,15 +116,15 @@ package final class CaseReport {
         brokenTrials.append("\(address): \(reason)")
     }
 
-    /// Adds a trial that the budget left out: 255 in the trial file, so that the position of a trial stays that of
-    /// its address.
+    /// Adds a trial that the budget left out: 255 in the trial file, so that each later trial keeps the position of its
+    /// address.
     package func addUntried() {
         trialCodes.append(.max)
         isCut = true
     }
 
-    /// Compares what an oracle expects with what the engine gave, as one trial named by `address`.
-    /// The comparison of a case without faults: equal is `correct`, anything else `silently-wrong`.
+    /// Compares what an oracle expects with what the engine gave, as one trial named by `address`. It is for a case
+    /// without faults: equal values are `correct`, all others `silently-wrong`.
     package func check<Value: Equatable>(_ address: String, expected: Value, got: Value) {
         let isEqual = expected == got
         add(
@@ -138,7 +138,7 @@ package final class CaseReport {
         messages.append(message)
     }
 
-    /// The budget ended before the work of the plan was done. Figures describe what was done.
+    /// The budget ended before the plan's work was done: the figures describe only the part that was done.
     package func cut() {
         isCut = true
     }

@@ -6,18 +6,18 @@ import RunRecords
 /// A case lists only conditions that differ from the default, so that a case without conditions keeps the id that it
 /// had before conditions existed.
 package enum Condition: String, Sendable, CaseIterable {
-    /// Least additional time of each call that waits for the disk (syncs).
+    /// Microseconds by which each call that waits for the disk (a sync) takes longer, at least.
     case syncDelay = "sync_delay_us"
-    /// Least additional time of each write that does not wait for the disk.
+    /// Microseconds by which each other write takes longer, at least.
     case writeDelay = "write_delay_us"
     /// Whether the pages of the database's files are in the page cache when the clock of a figure starts.
     case cache
-    /// Limit of memory for the worker and the processes that it starts, page cache included.
+    /// The limit of memory of the worker and the processes that it starts, page cache included.
     case memoryLimit = "memory_limit_megabytes"
     /// Whether the engine encrypts its files, if it can.
     case encrypted
 
-    /// The default value means no condition.
+    /// The parameter of a scenario for this condition. Its default value means that the condition does not apply.
     package var parameter: ScenarioParameter {
         switch self {
         case .syncDelay:
@@ -43,7 +43,8 @@ package enum Condition: String, Sendable, CaseIterable {
         }
     }
 
-    /// The conditions of a scenario that names no others. A cold cache is the scenario's own work.
+    /// The conditions of a scenario that names no others. A cold cache is not among them: the scenario itself has to
+    /// drop the cached pages.
     package static let ofTheMachine: Set<Condition> = [.syncDelay, .writeDelay, .memoryLimit]
 }
 
@@ -52,8 +53,8 @@ extension Scenario {
         isOfFiles ? Condition.ofTheMachine.union([.encrypted]) : Condition.ofTheMachine
     }
 
-    /// Whether the condition concerns the content of the engine's files. Such files are opened by the engine alone,
-    /// with its key.
+    /// Whether the scenario is about the contents of an engine's files, and only the engine opens them. Another program
+    /// would not have the key to encrypted files.
     private var isOfFiles: Bool {
         [.growth, .corruption, .crash].contains(family)
             && requires.isDisjoint(with: [.objects, .migrations])
@@ -66,7 +67,7 @@ extension Scenario {
 }
 
 extension Case {
-    /// 0 where the case has no such condition.
+    /// 0 if the case has no such condition.
     package func amount(_ condition: Condition) -> Int { integer(condition.rawValue) }
 
     package var isEncrypted: Bool { parameter(Condition.encrypted.rawValue) == "yes" }

@@ -6,10 +6,10 @@ import RunRecords
 #endif
 
 /// Measures what a part of a case costs, in the same way for every engine: system calls and resources of its
-/// processes. Create it before that part; `samples` ends the measurement.
+/// processes. The measurement begins with its initializer, and ends with `samples`.
 ///
 /// The preloaded library counts calls on files below the case's own directories. A figure that cannot be measured
-/// is absent and not zero: file calls without the library, device bytes where other programs use the file system.
+/// is absent and not zero: file calls without the library, device bytes if other programs use the file system.
 package struct CostMeter {
     private let usage: ResourceUsage
     private let counts: IOCounts?
@@ -18,7 +18,7 @@ package struct CostMeter {
 
     package init(_ context: CaseContext) {
         device = DeviceCounter(directory: context.directory)
-        // Flush pages that were dirty before, so that they do not count here.
+        // Writes earlier dirty pages back, so that they do not count in this measurement.
         if device != nil { Self.writeBack() }
         deviceBytes = device?.writtenBytes()
         counts = IOWitness.shared?.counts()
@@ -31,23 +31,24 @@ package struct CostMeter {
         #endif
     }
 
-    /// Bytes written to files by write calls: as counted by the library, else by the kernel for the whole process.
+    /// Bytes written to files by write calls: as the preloaded library counted them, or else the kernel for the whole
+    /// process.
     package func writtenBytes() -> UInt64 {
         if let counts, let now = IOWitness.shared?.counts() { return (now - counts).writtenBytes }
         return ResourceUsage.now().since(usage).writtenBytes
     }
 
-    /// The count of the library alone; nil without the library.
+    /// The bytes that the preloaded library counted; nil without the library.
     package func witnessedBytes() -> UInt64? {
         counts.flatMap { start in IOWitness.shared.map { ($0.counts() - start).writtenBytes } }
     }
 
-    /// For each of `count` operations: `written_bytes_per_commit` and the like.
+    /// Samples of the cost of each of `count` operations: `written_bytes_per_commit` and the like.
     package func samples(per operation: String, count: Int) -> [Sample] {
         let used = ResourceUsage.now().since(usage)
         let seen = counts.flatMap { start in IOWitness.shared.map { $0.counts() - start } }
         var figures: [(name: String, unit: String, value: UInt64)] = [("cpu_ns", "ns", used.processorNanoseconds)]
-        // Stores through a mapping are not calls: a count of calls and their bytes would be too low.
+        // A store through a mapping is not a call: a count of calls and their bytes would be too low.
         if IOWitness.shared?.counts().sharedWritableMaps ?? 0 == 0 {
             figures.append(("written_bytes", "bytes", seen?.writtenBytes ?? used.writtenBytes))
             if let seen { figures.append(("write_calls", "count", seen.writeCalls)) }
@@ -71,9 +72,9 @@ extension CaseReport {
 
     /// Checks the syncs behind the commits that an engine acknowledged.
     ///
-    /// In the class `full` each commit needs a sync that began after its last write to a log had ended. Where one lacks
-    /// it, the figures would belong to another class, and the case is inconclusive. For an engine that stores through a
-    /// shared mapping only the number of syncs is known: it must make at least one for each commit.
+    /// In the class `full`, each commit needs a sync that began after the commit's last write to a log had ended. If a
+    /// commit lacks it, the figures would belong to another class, and the case is inconclusive. For an engine that
+    /// stores through a shared mapping only the number of syncs is known: there must be at least one for each commit.
     package func judge(_ answers: CommitAnswers, in durability: DurabilityClass) {
         guard answers.total > 0 else { return }
         if answers.unsynced == 0, let counts = IOWitness.shared?.counts(), counts.sharedWritableMaps > 0,
@@ -94,7 +95,8 @@ extension CaseReport {
 }
 
 extension CaseContext {
-    /// Times operations that end in a durable commit, and checks their syncs where the library can see them.
+    /// A recorder that times operations that end in a durable commit, and checks their syncs if the preloaded library
+    /// can see them.
     package func commitRecorder() -> LatencyRecorder {
         LatencyRecorder(witness: engine.capabilities.contains(.persistent) ? IOWitness.shared : nil)
     }

@@ -8,10 +8,10 @@ import RunRecords
 #endif
 
 // Invariants:
-// 1. A process forks only while it has one thread, and checks that before every fork: a child forked after a Task had
-//    run once ended with status 0 without doing anything.
+// 1. A process forks only while it has one thread, and checks that before every fork: a child that was forked after a
+//    Swift Task had run ended with status 0 without running its body.
 // 2. A child never returns into the caller's code: it ends by _exit, whatever the body does.
-// 3. A child dies with its parent, and leads no process group of its own: the runner kills the worker's group as a
+// 3. A child dies with its parent, and stays in its parent's process group: the runner kills the worker's group as a
 //    whole.
 
 /// How a child process ended.
@@ -25,13 +25,13 @@ package enum ChildEnd: Hashable, Sendable {
     }
 }
 
-/// A child process that shares the code and a copy of the memory, and reports through a pipe.
+/// A forked child process: it runs the same program on a copy of the parent's memory, and reports through a pipe.
 ///
-/// For trials that may end their process, and for tests that kill a writer. Not Sendable: the thread that forked it
-/// waits for it.
+/// It is for trials that may end their process, and for tests that kill a writer. Not Sendable: the thread that forked
+/// it waits for it.
 package final class ForkedChild {
     package let processID: Int32
-    /// Read end of the child's report.
+    /// The read end of the pipe through which the child reports.
     package let output: Int32
     private var end: ChildEnd?
 
@@ -115,7 +115,8 @@ package final class ForkedChild {
         return result
     }
 
-    /// The kernel counts a joined thread for a moment longer; this waits until it is gone.
+    /// Whether this process has one thread. It waits up to a second, since the kernel still counts a thread for a
+    /// moment after it was joined.
     private static func isAlone() -> Bool {
         // The thread sanitizer runs a thread of its own, which survives a fork.
         let most = KernelCalls.hasThreadSanitizer ? 2 : 1
@@ -126,7 +127,7 @@ package final class ForkedChild {
         return false
     }
 
-    /// Threads of this process, by the kernel's count; 1 where the count cannot be read.
+    /// Threads of this process, by the kernel's count; 1 if the count cannot be read.
     package static func threadCount() -> Int {
         #if canImport(Glibc)
             return ProcessFile.fields("/proc/self/status").first { $0.name == "Threads" }.map { Int($0.value) } ?? 1
@@ -136,15 +137,15 @@ package final class ForkedChild {
     }
 }
 
-/// The reason in the standard error of a crashed process.
+/// Finds in the standard error of a process why it crashed.
 package enum CrashText {
-    /// Prefix of the message of a failed assertion: the code stopped itself by a check that most builds lack; any other
-    /// crash is an accident.
+    /// Prefix of the message of a failed assertion. The code then stopped itself by a check that most builds lack,
+    /// while any other crash is an accident.
     static let assertion = "aborted by an assertion: "
     /// Prefix of what an engine printed before it called `exit`.
     static let exit = "exit inside a call: "
 
-    /// The runtime's own line about the failure, shortened; empty where there is none. Other lines contain addresses,
+    /// The runtime's own line about the failure, shortened; empty if there is none. Other lines contain addresses,
     /// which differ from run to run. For an engine that called `exit`: the last line that it printed.
     package static func reason(_ standardError: String) -> String {
         if let words = ExitInsideCall.lastWords(standardError) {

@@ -2,8 +2,8 @@ import RunRecords
 
 /// The damaged database of one trial, kept in a directory of its own for inspection: `assay replay --keep`.
 ///
-/// Layout: `database/`, the files after the fault and before any open; `assay-kept.txt`, which names the run, the case
-/// and the trial, and the commands that open them. Existing files are not touched.
+/// Layout: `database/` has the files after the fault and before any open; `assay-kept.txt` names the run, the case, the
+/// trial, and the commands that open the files. Existing files are not changed.
 package struct KeptDatabase: Sendable {
     package static let note = "assay-kept.txt"
 
@@ -15,9 +15,9 @@ package struct KeptDatabase: Sendable {
 
     package var location: DatabaseLocation { DatabaseLocation(directory: directory + "/database") }
 
-    /// Makes the directory, unless it exists and is empty.
+    /// Makes the directory, unless it is there and empty.
     ///
-    /// Throws: `HarnessError` where it is not empty, or not a directory.
+    /// Throws: `HarnessError` if it is not empty, or not a directory.
     package func prepare() throws {
         if FileTree.exists(directory) {
             guard FileTree.isDirectory(directory), try FileTree.names(in: directory).isEmpty else {
@@ -33,7 +33,7 @@ package struct KeptDatabase: Sendable {
     /// Writes a description into a file beside the database.
     ///
     /// - Parameters:
-    ///   - command: the command that made it.
+    ///   - command: the command that kept the database.
     ///   - detail: the message of the trial.
     /// - Returns: the commands that open it.
     package func describe(

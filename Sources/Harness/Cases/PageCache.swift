@@ -6,11 +6,11 @@ import RunRecords
     import Darwin
 #endif
 
-/// Inspects and drops the cached pages of single files; the rest of the page cache stays.
+/// Inspects and drops the pages of single files in the page cache; all other cached pages stay.
 package enum PageCache {
     /// How much of the files is in memory, from 0 to 1; 0 for empty files.
     ///
-    /// Read through a mapping of the file, which loads no page by itself.
+    /// It asks the kernel by a mapping of the file, which loads no page by itself.
     package static func residentShare(_ paths: [String]) throws -> Double {
         var (resident, pages) = (0, 0)
         for path in paths {
@@ -42,7 +42,7 @@ package enum PageCache {
         #endif
     }
 
-    /// Whether files of a directory can be dropped: those of a file system in memory cannot.
+    /// Whether files of this directory can be dropped from the page cache: those of a file system in memory cannot.
     package static func canDrop(in directory: String) throws -> Bool {
         let path = directory + "/page-cache-probe"
         try FileTree.writeBytes(path, [UInt8](repeating: 1, count: 64 << 10))
@@ -52,7 +52,7 @@ package enum PageCache {
     }
 
     /// Syncs the files and drops their pages. Pages that a process has mapped stay, and so do those of a file system in
-    /// memory: check with `residentShare`.
+    /// memory: `residentShare` tells how many.
     package static func drop(_ paths: [String]) throws {
         #if canImport(Glibc)
             for path in paths {
@@ -68,30 +68,32 @@ package enum PageCache {
     }
 }
 
-/// Files that must not be cached when a clock starts, and a record of whether they were.
+/// Drops a database's files from the page cache before each measurement, and records whether that succeeded.
 package struct ColdFiles {
-    /// A page or two at the edges of the dropped range may stay; a hundredth of a file does not make the cache warm.
+    /// The share of the files that may stay in the page cache: a page or two at the edges of the dropped range do not
+    /// make the cache warm.
     package static let mostResident = 0.01
 
     private let context: CaseContext
     private let location: DatabaseLocation
     private var shares: [Double] = []
 
-    /// - Parameter location: of a database that no process has open.
+    /// - Parameter location: a database that no process has open.
     package init(_ context: CaseContext, at location: DatabaseLocation) {
         self.context = context
         self.location = location
     }
 
-    /// Call it before each clock starts, while no process has the files open.
+    /// The scenario calls it before each clock starts, while no process has the files open.
     package mutating func drop() throws {
-        // Listed anew: an open since then may have written and removed files, as RocksDB does.
+        // Lists the files anew: an open since the last call may have written and removed some, as RocksDB does.
         let paths = context.engine.files(at: location).map(\.path)
         if !ConditionMistake.cacheKept.isPlanted { try SlowDisk.ownWork { try PageCache.drop(paths) } }
         shares.append(try PageCache.residentShare(paths))
     }
 
-    /// Reports the largest cached share. Where it is too large, the figures are those of a warm cache.
+    /// Reports the largest share that stayed in the page cache. If it is too large, the cache was warm, and the case is
+    /// inconclusive.
     package func report() {
         let most = shares.max() ?? 1
         context.report.add(.residentShare, most, statistic: "max", count: shares.count)

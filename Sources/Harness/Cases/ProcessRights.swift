@@ -24,11 +24,11 @@ package enum ProcessRights {
         }
     #endif
 
-    /// Switches to a real user of its own that owns no other process, so that the limit on processes applies. The
-    /// effective user, and with it the access to files, stays.
+    /// Switches to a real user id that no other process has, so that the limit on the user's processes applies to this
+    /// process. The effective user, and with it the access to files, stays.
     package static func becomeLonelyUser() throws(HarnessError) {
         #if canImport(Glibc)
-            // Above the ids that a machine uses, and different in each process.
+            // Above the ids that a machine uses, and different for each process.
             let user = 1_000_000_000 + UInt32(bitPattern: getpid())
             guard let setUsers = find("setresuid", as: SetUsers.self), setUsers(user, .max, .max) == 0 else {
                 throw HarnessError("this process may not become another user: \(systemMessage())")
@@ -40,8 +40,8 @@ package enum ProcessRights {
         #endif
     }
 
-    /// Moves into a mount namespace: other processes do not see mounts made from now on, which vanish with the last
-    /// process of the namespace.
+    /// Moves into a mount namespace of its own. Other processes do not see the mounts that are made from now on, and
+    /// the mounts vanish with the last process of the namespace.
     package static func takeOwnMounts() throws(HarnessError) {
         #if canImport(Glibc)
             let (newMounts, newUsers): (Int32, Int32) = (0x0002_0000, 0x1000_0000)
@@ -84,8 +84,8 @@ package enum ProcessRights {
             else {
                 throw HarnessError("the C library cannot give up rights")
             }
-            // The version of the call, and this process; then effective, permitted and inheritable sets, the low halves
-            // first.
+            // The header is the version of the call, and 0 for this process. Then come the low halves of the effective,
+            // permitted and inheritable sets, and the high halves.
             var header: [UInt32] = [0x2008_0522, 0]
             var sets = [UInt32](repeating: 0, count: 6)
             guard get(&header, &sets) == 0 else { throw HarnessError("rights cannot be read: \(systemMessage())") }

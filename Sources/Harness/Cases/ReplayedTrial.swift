@@ -4,18 +4,18 @@ import RunRecords
 /// The result of the one trial that `assay replay RUN CASE TRIAL` asks for.
 ///
 /// A sweep runs only that trial, and reports whether the case can have it. A case without a sweep runs whole; the trial
-/// exists where one of its checks has that name.
+/// exists if one of the case's checks has that name.
 package struct ReplayedTrial: Sendable, Equatable {
     package let address: FaultAddress
     /// Whether the case can have such a trial.
     package private(set) var exists = false
-    /// Its place in the case's trial file; nil when the recorded sweep left it out.
+    /// Its place in the case's trial file; nil if the sweep's plan does not list it.
     package private(set) var index: Int?
-    /// The gravest of its outcomes; nil when it broke the harness.
+    /// The gravest of its outcomes; nil if the harness failed in the trial.
     package private(set) var outcome: Outcome?
     /// The message of that outcome: the place of the damage, and the failure.
     package private(set) var detail = ""
-    /// Names of trials that the case has.
+    /// Names of trials that the case has, for the message about a trial that it has not.
     package private(set) var examples: [FaultAddress] = []
     private var isOfSweep = false
 
@@ -25,14 +25,15 @@ package struct ReplayedTrial: Sendable, Equatable {
 
     private static let exampleCount = 3
 
-    /// The sweep has this trial, at `index` where its plan lists it.
+    /// A sweep calls it if it can run the trial; `index` is the place in the trial file, if the sweep's plan lists the
+    /// trial.
     mutating func accept(index: Int?) {
         exists = true
         isOfSweep = true
         self.index = index
     }
 
-    /// The sweep has no such trial; `addresses` are examples of those that it has.
+    /// A sweep calls it if it has no such trial; `addresses` are examples of those that it has.
     mutating func decline(_ addresses: some Sequence<FaultAddress>) {
         for address in addresses { offer(address) }
     }
@@ -52,7 +53,7 @@ package struct ReplayedTrial: Sendable, Equatable {
         if !isOfSweep && self.index == nil { self.index = index }
     }
 
-    /// One of each kind is enough.
+    /// Keeps an example of each kind of fault, and of each check, up to the limit.
     private mutating func offer(_ address: FaultAddress) {
         guard examples.count < Self.exampleCount else { return }
         let isCheck = address.fault == .check
@@ -60,7 +61,7 @@ package struct ReplayedTrial: Sendable, Equatable {
         examples.append(address)
     }
 
-    /// Why the case cannot have such a trial, with examples of those that it has; nil when it has it.
+    /// Why there is no such trial, with examples of trials that the case has; nil if the trial exists.
     package var refusal: String? {
         if exists { return nil }
         let known = examples.map { "\($0)" }.joined(separator: ", ")

@@ -9,20 +9,23 @@ package enum Schedule: String, Sendable {
 }
 
 extension Case {
-    /// A parameter that is a whole number; 0 where it has none of that name.
+    /// A parameter that is a whole number; 0 if it has none of that name.
     package func integer(_ name: String) -> Int {
         parameter(name).flatMap { Int($0) } ?? 0
     }
 }
 
-/// What must be on disk before a case starts. A process of its own builds it once per run; each case gets a copy.
+/// The database that must be on disk before a case starts. A process of its own builds it once per run; each case gets
+/// a copy.
 package struct FixtureRequest: Hashable, Sendable {
-    /// Names the way it is built: part of its key. `load` is the data set in one transaction.
+    /// Names the way in which the fixture is built, and is a part of its key. `load` is the data set in one
+    /// transaction.
     package var recipe: String
-    /// The case only reads, and copying the database would take longer than the measurement: the case works on the
-    /// fixture itself. The run checks that no file was changed.
+    /// Whether the case works on the fixture itself. It is for cases that only read, and whose copy of the database
+    /// would take longer than the measurement. The run checks that the case changed no file.
     package var isReadInPlace: Bool
-    /// Files that the engine never changes once written (`Engine.constantPatterns`) are hard-linked into the copy.
+    /// Whether files that the engine never changes once written (`Engine.constantPatterns`) are hard-linked into the
+    /// copy.
     package var linksConstantFiles: Bool
 
     package init(recipe: String = "load", isReadInPlace: Bool = false, linksConstantFiles: Bool = false) {
@@ -31,7 +34,7 @@ package struct FixtureRequest: Hashable, Sendable {
         self.linksConstantFiles = linksConstantFiles
     }
 
-    /// From this many rows on a copy takes longer than most measurements.
+    /// With so many rows, a copy takes longer than most measurements.
     private static let largeRows = 2_000_000
 
     /// The data set, for a case that only reads.
@@ -46,20 +49,20 @@ package struct FixtureRequest: Hashable, Sendable {
     }
 }
 
-/// Which part of a database a scenario is about: what `--only` can ask for beside a family.
+/// Which part of a database a scenario is about. `--only` selects scenarios by it, or by their family.
 package enum Layer: String, Sendable, CaseIterable {
     /// Tables, transactions and files: every engine has them.
     case storage
-    /// Objects, their links and the program's way through them.
+    /// Objects, their links, and how a program navigates along them.
     case objects
 
     /// Capabilities of engines and scenarios that go beyond storage.
     package static let capabilitiesOfObjects: Set<Capability> = [.objects, .links, .heldObjects, .migrations]
 }
 
-/// A named experiment. Adding one is a file with a type that conforms, and one line that registers it.
+/// A named experiment. `docs/architecture.md` has the steps to add one.
 package protocol Scenario: Sendable {
-    /// As in the catalogue: `bulk-insert`.
+    /// Its name in the catalogue: `bulk-insert`.
     var slug: String { get }
     var family: Family { get }
     /// The question that it answers, as `assay list` and the report put it.
@@ -69,30 +72,32 @@ package protocol Scenario: Sendable {
     var conditions: Set<Condition> { get }
     var schedule: Schedule { get }
     var requires: Set<Capability> { get }
-    /// By default derived from its requirements. Reads that objects and bare tables both offer belong to both layers.
+    /// By default derived from `requires`. Reads that both objects and bare tables offer belong to both layers.
     var layers: Set<Layer> { get }
-    /// The only durability class that it makes sense in; nil: the plan's.
+    /// The only durability class in which the scenario makes sense; nil for that of the plan.
     var durability: DurabilityClass? { get }
-    /// The data set that it runs on unless the plan says otherwise; nil when it makes its own data.
+    /// The data set that it runs on unless the plan says otherwise; nil if it makes its own data.
     var defaultDataset: String? { get }
-    /// Outcomes that are right. Any other is a violation where the engine promises what `expects` names.
+    /// The outcomes that are right. Any other one is a violation if the engine makes the promise that `expects` names.
     var accepts: Set<Outcome> { get }
-    /// The promise that a wrong outcome breaks; nil: wrong for every engine.
+    /// The promise that a wrong outcome breaks; nil if a wrong outcome is a violation for every engine, whatever it
+    /// promises.
     var expects: Promise.Kind? { get }
-    /// The promise that this outcome breaks: `expects`, unless the scenario tests several. Safety and progress are
-    /// separate promises: an engine that hangs has lost no data.
+    /// The promise that this outcome breaks: `expects`, unless the scenario tests several promises. Safety and progress
+    /// are separate promises: an engine that hangs has lost no data.
     func promise(brokenBy outcome: Outcome) -> Promise.Kind?
     /// Whether a promise of an engine covers this case: some promises exclude a power failure.
     func isMeant(_ promise: Promise, for test: Case) -> Bool
-    /// Whether it judges the state after a power failure on files of this machine. Where the machine's syncs are not
-    /// honest, such a case is inconclusive (``SyncHonesty``). The files of a killed process do not depend on syncs, and
-    /// the simulated disk always honours them.
+    /// Whether the scenario judges the state after a power failure on files of this machine. If the machine's syncs are
+    /// not honest, such a case is inconclusive (``SyncHonesty``). Other cases do not depend on them: the files of a
+    /// killed process keep what was written without a sync, and the simulated disk honours every sync.
     var restsOnSyncs: Bool { get }
-    /// The weakest isolation level at which a wrong outcome breaks the promise of isolation: an engine that promises a
-    /// weaker level has not promised this.
+    /// The weakest isolation level at which a wrong outcome breaks the promise of isolation: an engine that promises
+    /// only a weaker level has not broken its promise.
     var isolation: IsolationLevel { get }
 
-    /// Why the values of a case's parameters do not go together; nil where they do. Each is within its own range.
+    /// Why the values of a case's parameters do not go together; nil if they do. Each value is already known to be
+    /// within its own range.
     func objection(to test: Case) -> String?
 
     /// nil when the case starts from an empty directory.
@@ -101,7 +106,8 @@ package protocol Scenario: Sendable {
     /// Builds the fixture into an empty directory. The default loads the case's data set in one transaction.
     func buildFixture(_ context: CaseContext, at location: DatabaseLocation) throws
 
-    /// Runs a step that `CaseContext.runStep` asks for, in a fresh process. The default has no steps.
+    /// Runs a step, in a fresh process, for a case that called `CaseContext.runStep`. By default a scenario has no
+    /// steps.
     func runStep(_ arguments: [String], _ context: CaseContext) throws
 
     /// Runs the case and adds its findings to `context.report`; findings before an error are kept.
@@ -113,8 +119,8 @@ package protocol Scenario: Sendable {
 extension Scenario {
     package var parameters: [ScenarioParameter] { [] }
 
-    /// The parameters of a case that are sizes, with their values and minima: they may be reduced without changing what
-    /// is promised.
+    /// The parameters of a case that are sizes, with their values and minima. Smaller sizes do not change what is
+    /// promised.
     package func sizes(of test: Case) -> [(name: String, value: Int, least: Int)] {
         parameters.compactMap { parameter in
             guard case .integer(let range) = parameter.kind, parameter.role == .size,
@@ -158,8 +164,8 @@ extension Scenario {
         try tables.close()
     }
 
-    /// Loads rows in transactions of `RangedDatasetSource.rowsOfAPiece` each: one transaction for all would need memory
-    /// in proportion to the database.
+    /// Loads rows in transactions of `RangedDatasetSource.rowsOfAPiece` rows each: one transaction for all rows would
+    /// need memory in proportion to the database.
     private static func load(
         _ source: any RangedDatasetSource, _ size: Int, into session: any TableSession
     ) throws {

@@ -2,18 +2,19 @@ import Measuring
 import RunRecords
 
 extension CaseContext {
-    /// Runs a trial per address in forked children, and adds them to the report in the order of the addresses.
+    /// Runs a trial for each address in forked children, and adds the trials to the report in the order of the
+    /// addresses.
     ///
-    /// Call it before an engine was opened or a thread was started in this process. `trial` runs in a child: what it
-    /// changes in memory stays there; its files go to `trialDirectory`. An `EngineError` that it throws counts as
+    /// It must be called before this process opens an engine or starts a thread. `trial` runs in a child: what it
     /// `detected-at-read` (damage) or `refused`; other errors break the trial, and the case's verdict becomes
     /// `harness-error`. At the deadline the sweep stops and the case is marked as cut.
     ///
-    /// A replay runs only the one trial it asks for, if `accepts` admits its address: by default one of `addresses`.
-    /// `directories`: where trials keep files outside their own directory, inspected when a trial fails. `place`: what
-    /// the address means, for readers of a trial that was not `correct`.
+    /// A replay runs only the one trial that it asks for, and only if that is one of `addresses` or `accepts` admits
+    /// it. `directories` are those in which trials keep files outside their own directory; they are inspected for
+    /// faults of the machine when a trial fails. `place` describes an address for the readers of a trial that was not
+    /// `correct`.
     ///
-    /// Returns: trials that were run; fewer than `addresses` where the case was cut.
+    /// Returns: the number of trials that ran, which is smaller than that of `addresses` if the case was cut.
     @discardableResult package func sweep(
         _ addresses: [FaultAddress], secondsPerTrial: Double = 5, megabytes: Int = 1_024,
         accepts: ((FaultAddress) -> Bool)? = nil, directories: [String] = [], place: ((FaultAddress) -> String)? = nil,
@@ -27,7 +28,8 @@ extension CaseContext {
                 report.leaveOut(addresses.count)
                 return 0
             }
-            // Other trials may precede the sweep in the trial file: that of the undamaged copy, those of another sweep.
+            // The trial file may have trials before those of this sweep: that of the undamaged copy, or those of
+            // another sweep.
             report.replayed?.accept(index: index.map { report.nextPlace + $0 })
             chosen = [onlyTrial]
         }

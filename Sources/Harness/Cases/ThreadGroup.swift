@@ -8,8 +8,8 @@ import Synchronization
 
 /// Runs one body on several threads at the same time, and waits for all of them.
 package enum ThreadGroup {
-    /// The results are in the order of the indexes. All threads enter the body together: each waits until the last one
-    /// has started.
+    /// Returns the results in the order of the indexes. Each thread waits until the last one has started, so that all
+    /// enter the body together.
     ///
     /// Throws: the error of the lowest index that threw, after all threads have ended.
     package static func run<Output: Sendable>(
@@ -27,7 +27,7 @@ package enum ThreadGroup {
             do {
                 threads.append(try start.spawn())
             } catch {
-                // Release the threads that wait for the missing ones, and let them run to their end.
+                // Count the threads that were not started as arrived, so that the others enter the body and end.
                 board.arrived.add(count - index, ordering: .sequentiallyConsistent)
                 for thread in threads { pthread_join(thread, nil) }
                 throw error
@@ -69,7 +69,7 @@ package final class ThreadStart: Sendable {
         self.body = body
     }
 
-    /// The caller joins the thread, or detaches it.
+    /// The caller has to join or detach the thread.
     package func spawn() throws(HarnessError) -> pthread_t {
         let context = Unmanaged.passRetained(self)
         #if canImport(Glibc)

@@ -14,22 +14,22 @@ package enum TrialEnd: Sendable, Equatable {
     case broken(String)
 }
 
-/// Runs trials in forked children, many per child, so that a crash costs only the trial that it happened in.
+/// Runs trials in forked children, many trials per child, so that a crash costs only the trial that it happened in.
 ///
-/// A child reports the number of each trial before it begins, and its outcome after. When a child dies by a signal,
-/// reports nothing for longer than a trial may take, or exceeds its memory limit, the current trial gets that outcome,
-/// and a new child continues with the next one. An `exit` by the engine counts as a crash (`ExitInsideCall`). An end by
-/// `_exit` without a report is not an outcome of the engine: the trial is broken.
+/// A child reports the number of each trial before it begins, and its outcome after it. A child may die by a signal,
+/// report nothing for longer than a trial may take, or exceed its memory limit: then this is the outcome of its current
+/// trial, and a new child continues with the next one. An `exit` by the engine counts as a crash (`ExitInsideCall`). An
+/// end by `_exit` without a report is not an outcome of the engine: the trial is broken.
 package struct TrialRunner {
     package var secondsPerTrial: Double
     package var memoryLimitBytes: UInt64
-    /// Trials per child: bounds how much memory a leak in the engine adds up to.
+    /// The most trials per child, which bounds the memory that a leak in the engine can add up to.
     package var trialsPerChild = 256
     package var childCount = standardChildCount
     package static let standardChildCount = 2
-    /// On the monotonic clock; trials that have not begun by then are left out.
+    /// On the monotonic clock. Trials that have not begun by then are left out.
     package var deadline: UInt64
-    /// Each child's private directory is made below it.
+    /// The directory below which each child gets a directory of its own.
     package var scratchDirectory: String
     /// Further directories in which trials keep files.
     package var watchedDirectories: [String] = []
@@ -41,8 +41,8 @@ package struct TrialRunner {
         self.scratchDirectory = scratchDirectory
     }
 
-    /// Runs trials 0 ..< addresses.count. `body` runs in a child, with the child's directory; what it changes stays
-    /// there. The result has an entry per address; nil for those that the deadline left out.
+    /// Runs a trial for each address. `body` runs in a child, and gets the child's directory; its changes to memory
+    /// stay in the child. The result has an entry for each address; nil for those that the deadline left out.
     package func run(
         _ addresses: [FaultAddress], _ body: (_ address: FaultAddress, _ directory: String) throws -> Trial
     ) throws -> [TrialEnd?] {
@@ -70,7 +70,7 @@ package struct TrialRunner {
         }
     }
 
-    /// Contiguous shares, so that a lane's order is the order of addresses.
+    /// Splits the trials into contiguous shares, so that each lane runs its trials in the order of addresses.
     static func split(_ count: Int, lanes: Int) -> [Range<Int>] {
         let lanes = max(1, min(lanes, count))
         return (0..<lanes).map { (count * $0 / lanes)..<(count * ($0 + 1) / lanes) }
@@ -121,8 +121,8 @@ package struct TrialRunner {
         }
     }
 
-    /// The fault of the machine behind a trial that ended badly; nil where the end is the engine's. A limit that the
-    /// trial set itself is not a fault.
+    /// What was wrong with the machine in a trial that ended badly; nil if the engine itself caused the end. A limit
+    /// that the trial set itself is not a fault of the machine.
     private func fault(_ trial: Trial, _ directory: String) -> String? {
         switch trial.outcome {
         case .correct, .repaired, .hung, .memoryLimit, .overSize: return nil
@@ -130,7 +130,7 @@ package struct TrialRunner {
         }
         if let signal = trial.signal, let reason = HarnessFault.reason(signal: signal) { return reason }
         for place in [directory] + watchedDirectories where FileTree.isDirectory(place) {
-            // Detected damage is the end of thousands of trials: check without a test write there.
+            // Thousands of trials end with detected damage: the check of these writes no test file.
             if let reason = HarnessFault.reason(in: place, probing: !trial.outcome.isHonest) { return reason }
         }
         return HarnessFault.reason(texts: [trial.detail], directory: directory)
@@ -141,7 +141,7 @@ package struct TrialRunner {
         poll(&polls, nfds_t(polls.count), 10)
     }
 
-    /// Reads the messages of the lane's child, and ends the child where it exceeded a limit.
+    /// Reads the messages of the lane's child, and kills the child if it exceeded a limit.
     private func advance(_ lane: inout TrialLane, _ addresses: [FaultAddress]) throws -> [(Int, TrialEnd)] {
         guard let child = lane.child else { return [] }
         var ends: [(Int, TrialEnd)] = []
@@ -179,7 +179,7 @@ package struct TrialRunner {
     }
 }
 
-/// One child after the other, over a contiguous share of the trials.
+/// A contiguous share of the trials, which one child after another runs.
 private struct TrialLane {
     var pending: Range<Int>
     let directory: String
@@ -188,9 +188,9 @@ private struct TrialLane {
     var finished = false
     var buffer: [UInt8] = []
     private var lastMessage: UInt64 = 0
-    /// How long the child had waited for a processor up to then.
+    /// How long the child had waited for a processor when it sent its last message, in nanoseconds.
     private var waitedBefore: UInt64 = 0
-    /// A child that gets no processor is ended after this many times its limit.
+    /// A child is killed after this many times its limit, even if it was waiting for a processor.
     private static let patience = 20.0
 
     init(pending: Range<Int>, directory: String) {
@@ -206,7 +206,7 @@ private struct TrialLane {
     }
 
     /// Whether the child sent no message for too long. Time that it waited for a processor does not count: on a busy
-    /// machine slow trials would otherwise be reported as hangs.
+    /// machine, slow trials would otherwise be reported as hangs.
     func isSilent(for seconds: Double) -> Bool {
         let elapsed = Double(MonotonicClock.now() &- lastMessage) / 1e9
         if elapsed <= seconds { return false }
@@ -215,7 +215,7 @@ private struct TrialLane {
         return elapsed - waited > seconds || elapsed > seconds * Self.patience
     }
 
-    /// False when the child has closed its end.
+    /// Reads what the child has sent so far. Returns false if the child has closed its end.
     mutating func read() -> Bool {
         guard let child else { return false }
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
@@ -253,7 +253,7 @@ private struct TrialLane {
         current = nil
     }
 
-    /// The child has closed its pipe: decides the outcome of its current trial.
+    /// Decides the outcome of the child's current trial, after the child has closed its pipe.
     mutating func reap(_ addresses: [FaultAddress]) -> (Int, TrialEnd)? {
         guard let child else { return nil }
         let end = child.wait()
@@ -268,8 +268,8 @@ private struct TrialLane {
                 result = (index, .broken("its process exited with status \(status) without a report"))
             }
         } else if !finished, let index = pending.first {
-            // It died between two trials: count that against the next one, which it never began, so that the sweep
-            // ends.
+            // The child died between two trials. Its death counts against the next trial, which never began: otherwise
+            // a new child could die in the same way for ever.
             result = (index, .broken("its process ended (\(end)) before the trial began"))
             current = index
         } else if finished, case .signalled(let signal) = end, let index = pending.first {
@@ -280,7 +280,7 @@ private struct TrialLane {
         return result
     }
 
-    /// Stops the child without an outcome for its current trial.
+    /// Drops the child; its current trial gets no further outcome.
     mutating func stopChild() {
         child = nil
         if let index = current { advance(past: index) }
@@ -292,7 +292,8 @@ private struct TrialLane {
     }
 }
 
-/// A message of a child: a length of 4 bytes, a tag, the trial's number in 4 bytes, and at an end the trial.
+/// A message of a child: its length in 4 bytes (little-endian), a tag, the trial's number in 4 bytes, and then the
+/// trial if it ended, or the reason if it broke.
 private enum TrialMessage {
     case begin(Int)
     case end(Int, Trial)
@@ -323,7 +324,7 @@ private enum TrialMessage {
         }
         var message: [UInt8] = []
         Self.append(body.count, to: &message)
-        // This write fails only when the parent has died, and this process is about to.
+        // This write fails only if the parent has died, and this process is about to die with it.
         do {
             try FileTree.writeAll(output, message + body, path: "the report pipe")
         } catch {
@@ -339,7 +340,7 @@ private enum TrialMessage {
         bytes.reversed().reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// Takes the first whole message from the buffer; nil when there is none yet.
+    /// Takes the first complete message from the buffer; nil if there is none yet.
     static func take(from buffer: inout [UInt8], addresses: [FaultAddress]) -> TrialMessage? {
         guard buffer.count >= 4 else { return nil }
         let length = number(buffer[..<4])

@@ -4,7 +4,7 @@ import RunRecords
 
 /// A figure that a program without the harness measures as well.
 package struct ControlledFigure: Sendable {
-    /// A sample of the scenario, and the member of the control's output line with the same meaning.
+    /// A sample of the scenario, and the member of the control's output line that has the same meaning.
     package struct Value: Sendable {
         package var metric: String
         package var label: String
@@ -12,22 +12,22 @@ package struct ControlledFigure: Sendable {
     }
 
     package var name: String
-    /// The control's name of the scenario, and the scenario's slug.
+    /// The slug of the scenario, which is also the control's name for it.
     package var workload: String
     package var parameters: [CaseParameter]
     package var controlArguments: [String]
-    /// nil: all engines that have a control.
+    /// The engines to compare on; nil for all engines that have a control.
     package var engines: [String]?
-    /// Runs of the control for one figure.
+    /// The runs of the control for one figure.
     package var repeats: Int
-    /// The control makes its database in a separate run before the measured one.
+    /// Whether the control makes its database in a run of its own before the measured one.
     package var isPrepared: Bool
     package var values: [Value]
 }
 
-/// The control programs and the figures they check: `figures.json5` of Benchmarks/Controls.
+/// The control programs and the figures that they check: `figures.json5` of Benchmarks/Controls.
 package struct ControlList: Sendable {
-    /// By engine: the program, and the options that select this engine.
+    /// By engine: the program, and the options that make it use this engine.
     package var programs: [(engine: String, words: [String])] = []
     package var figures: [ControlledFigure] = []
 

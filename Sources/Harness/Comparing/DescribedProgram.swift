@@ -16,7 +16,7 @@ package struct DescribedProgram: Sendable {
     /// The revision that it was built from; nil for a program named by its path.
     package var revision: Revision?
 
-    /// The preloaded library that counts its file calls; nil where its build has none.
+    /// The preloaded library that counts its file calls; nil if its build has none.
     package var library: String? { Preload.library(besides: description.program) }
 
     private static let secondsToAnswer: UInt64 = 60
@@ -25,8 +25,9 @@ package struct DescribedProgram: Sendable {
     ///
     /// - Parameters:
     ///   - scratch: a directory for its answer.
-    ///   - engineLibraries: shared libraries from which it loads engines.
-    /// Throws: `HarnessError` for a program that is not assay, that is too old to describe its build, or whose protocol
+    ///   - engineLibraries: shared libraries from which the program loads engines.
+    /// Throws: `HarnessError` if it is not assay, is too old to describe its build, or speaks another protocol than
+    /// this program.
     /// differs from this program's.
     package init(path: String, scratch: String, engineLibraries: [String] = []) throws {
         self.path = path.contains("/") ? path : "./" + path

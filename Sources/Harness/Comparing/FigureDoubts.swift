@@ -1,17 +1,17 @@
 import RunRecords
 
-/// Finds the figures of a run for which `assay verify-figures` found another value without the harness.
+/// Finds the figures of a run for which `assay verify-figures` got a value without the harness that differs too much.
 package struct FigureDoubts {
     private let verdicts: [FigureVerdict]
     private let scenarios: ScenarioRegistry
 
-    /// - Parameter verdicts: of this build on this machine.
+    /// - Parameter verdicts: those of this build on this machine.
     package init(_ verdicts: [FigureVerdict], _ scenarios: ScenarioRegistry) {
         self.verdicts = verdicts.filter(\.isOff)
         self.scenarios = scenarios
     }
 
-    /// Doubtful figures of each case that was measured as its control was; sizes may differ.
+    /// The doubtful figures of each case that has the parameters of the control's case; their numbers may differ.
     package func figures(of cases: [PlannedCase]) -> [DoubtfulFigure] {
         cases.flatMap { planned in
             verdicts.filter { isAbout(planned.test, $0) }.map {
@@ -28,7 +28,7 @@ package struct FigureDoubts {
         return verdict.parameters.allSatisfy { sizes.contains($0.name) || test.parameter($0.name) == $0.value }
     }
 
-    /// For the head of the run; nil without doubtful figures.
+    /// A warning for the head of the run; nil if no figure is doubtful.
     package static func warning(_ figures: [DoubtfulFigure], of cases: [PlannedCase]) -> String? {
         if figures.isEmpty { return nil }
         var names: [String] = []

@@ -8,10 +8,10 @@ import Statistics
     import Darwin
 #endif
 
-/// A program that is run to its end, its output in files.
+/// Runs a program to its end, with its output in files.
 package enum ProgramRun {
-    /// The standard output of a program that ended. Throws: `HarnessError` with the end of its standard error when its
-    /// status is not 0.
+    /// The standard output of the program. Throws: `HarnessError` with the end of what it printed if its status is not
+    /// 0.
     package static func output(of words: [String], directory: String) throws -> [UInt8] {
         let (output, errors) = ("\(directory)/program.output", "\(directory)/program.errors")
         #if canImport(Glibc)
@@ -42,7 +42,7 @@ package enum ProgramRun {
     }
 }
 
-/// The control programs, as a side of a verification.
+/// The control programs, as one side of a verification of figures.
 package struct ControlSide {
     let list: ControlList
     /// The directory of the programs.
@@ -54,7 +54,7 @@ package struct ControlSide {
         (self.list, self.programs, self.directory, self.rows) = (list, programs, directory, rows)
     }
 
-    /// The program of an engine, built or not; nil where the list has none.
+    /// The path of an engine's program, built or not; nil if the list has none.
     package func program(_ engine: String) -> String? {
         list.programs.first { $0.engine == engine }.map { "\(programs)/\($0.words[0])" }
     }
@@ -82,7 +82,7 @@ package struct ControlSide {
     }
 }
 
-/// The harness itself, as a side: a run of one case in a process of its own.
+/// The harness itself, as the other side: each measurement is `assay run` of one case.
 package struct AssaySide {
     let executable: String
     let directory: String

@@ -5,11 +5,11 @@ import Statistics
 /// The comparison of one figure: the harness's value against a control's.
 package struct FigureComparison: Sendable {
     package enum Standing: String, Sendable {
-        /// The ratio and most of its interval lie within the bounds.
+        /// The ratio lies within the bounds.
         case holds
-        /// The whole interval lies outside.
+        /// The whole interval lies beyond one of the bounds.
         case off
-        /// The interval reaches over a bound, and the ratio lies outside.
+        /// The ratio lies outside of the bounds, but its interval reaches into them.
         case undecided
     }
 
@@ -21,8 +21,8 @@ package struct FigureComparison: Sendable {
     package var label = ""
     package var assayMedian: Double
     package var controlMedian: Double
-    /// The harness's figure as a multiple of the control's, above 1 where it is better: the median of the pairs with
-    /// its interval; with fewer than six pairs their minimum and maximum.
+    /// The harness's figure as a multiple of the control's, above 1 if the harness's is better: the median of the pairs
+    /// with its interval, or with fewer than six pairs, with their minimum and maximum.
     package var ratio: Double
     package var low: Double
     package var high: Double
@@ -33,7 +33,7 @@ package struct FigureComparison: Sendable {
         return high < Self.bounds.lowerBound || low > Self.bounds.upperBound ? .off : .undecided
     }
 
-    /// The part of it that is stored.
+    /// The part of the comparison that is stored.
     package func verdict(_ figure: ControlledFigure) -> FigureVerdict {
         FigureVerdict(
             name: figure.name, workload: figure.workload, engine: engine, parameters: figure.parameters,
@@ -58,7 +58,7 @@ package struct FigureComparison: Sendable {
 
 /// Measures a figure on both sides alternately; the seed decides the order in each round.
 package struct FigureVerification {
-    /// One figure per value of the list's entry, in its order.
+    /// Measures one side: it returns a figure for each value of the list's entry, in their order.
     package typealias Side = (_ figure: ControlledFigure, _ engine: String, _ round: Int) throws -> [Double]
 
     private let assay: Side
@@ -69,11 +69,11 @@ package struct FigureVerification {
         self.control = control
     }
 
-    /// Factor by which the pairs of a figure increase that is undecided after `rounds`.
+    /// A figure that is undecided after `rounds` pairs is measured until it has this many times as many.
     private static let repetition = 3
 
-    /// Where a value is undecided after `rounds` pairs, measures until there are three times as many, and keeps that
-    /// result. A figure that holds or is off after the first ones is not measured further.
+    /// Compares each value of a figure after `rounds` pairs. If one of them is undecided, measures until there are
+    /// three times as many pairs, and returns the result of all pairs. Otherwise no more pairs are measured.
     package func compare(
         _ figure: ControlledFigure, engine: String, rounds: Int, seed: Seed
     ) throws -> [FigureComparison] {

@@ -2,7 +2,7 @@ import Measuring
 import RunRecords
 import Seeds
 
-/// One process of a round: the side whose program runs, and the directory it works in.
+/// One process of a round: the side whose program runs, and the directory in which it works.
 package struct SideTurn: Hashable, Sendable {
     package var side: BuildSide
     package var place: String
@@ -15,29 +15,30 @@ package protocol SessionObserver {
     func caseFails(_ test: Case, _ measurement: SideMeasurement)
 }
 
-/// Measures cases of two builds in rounds: A, B and A once more, each a fresh process.
+/// Measures cases with two builds in rounds: A, B, and A once more, each in a fresh process.
 ///
 /// Invariants:
-/// 1. The three measurements of a round follow each other directly, on the same draw: a disturbance of the machine that
+/// 1. The three measurements of a round follow each other directly, with equal seeds: a disturbance of the machine that
 ///    lasts longer than the round affects them alike.
-/// 2. In six consecutive rounds each side works twice in each directory, and twice comes first, second and last; the
-///    seed decides the order of these. A slow directory slows all sides alike.
+/// 2. In each block of six rounds, from the first round on, each side works twice in each directory, and twice comes
+///    first, second and last; the seed decides the order of these. A slow directory slows all sides alike.
 /// 3. No two processes run at the same time: they would share the disk.
 /// 4. Each measurement is passed to `record` before the next begins.
-/// 5. The confirming batch works on new fixtures: the layout of the first ones on disk is no property of a build.
+/// 5. The confirming batch works on new fixtures, since the place of the first ones on disk is not a property of a
+///    build.
 package struct PairedSession {
     package var cases: [Case]
     package var pairs: Int
     package var threshold: Double
     package var seed: Seed
     package var budgetSeconds: Double?
-    /// Whether flagged cases are measured in a second batch.
+    /// Whether cases with a flagged difference are measured in a second batch.
     package var confirms: Bool
 
     /// The fewest pairs that give an interval.
     package static let fewestPairs = ComparedCase.fewestPairs
 
-    /// Names of equal length, so that paths of all sides are equally long.
+    /// The directories of the sides. Their names are equally long, so that the paths are, too.
     package static let places = ["place-1", "place-2", "place-3"]
 
     package init(
@@ -52,7 +53,7 @@ package struct PairedSession {
         self.confirms = confirms
     }
 
-    /// Every order of three.
+    /// Every order of three sides or directories.
     private static let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]
 
     /// The order and the directories of the sides in one round of a case.
@@ -65,26 +66,26 @@ package struct PairedSession {
         }
     }
 
-    /// Runs a case once by the program of a side, in a directory of that name.
+    /// Runs a case once with the program of a side, in a directory of that name.
     package typealias Measure = (_ side: BuildSide, _ test: Case, _ place: String) throws -> CaseResult
 
     /// Discards the fixture of a case, so that its next measurement builds it anew.
     package typealias Renew = (_ test: Case) throws -> Void
 
-    /// The result: compared cases, and cases without a figure to compare.
+    /// The result: the compared cases, and those without a figure to compare.
     package struct Compared {
         package var cases: [ComparedCase] = []
         package var refused: [BuildComparison.Refused] = []
     }
 
-    /// - Parameter record: receives every measurement except those of the trial round.
+    /// - Parameter record: gets every measurement except those of the trial rounds.
     package func run(
         measure: Measure, record: (SideMeasurement) throws -> Void, renew: Renew = { _ in },
         observer: some SessionObserver
     ) throws -> Compared {
         var work = SessionCourse(session: self, start: MonotonicClock.now())
         try work.trialRound([.a, .b], measure: measure, observer: observer)
-        // A case flagged in the first batch needs as much time again.
+        // A case that the first batch flags needs as much time again for the second one.
         try work.batch(0, until: confirms ? 0.6 : 1, measure: measure, record: record, observer: observer)
         guard confirms else { return work.compared }
         try work.keepFlagged(renew)
@@ -110,8 +111,8 @@ private struct SessionCourse {
         running = session.cases
     }
 
-    /// Each case once by each program, unrecorded: it builds fixtures, fills the page cache, and finds cases without
-    /// figures before they cost much time.
+    /// Runs each case once with each program, and records nothing. This builds the fixtures, fills the page cache, and
+    /// finds cases without figures before they cost much time.
     mutating func trialRound(
         _ sides: [BuildSide], measure: PairedSession.Measure, observer: some SessionObserver
     ) throws {
@@ -135,14 +136,14 @@ private struct SessionCourse {
         running.removeAll { gone.contains($0.id) }
     }
 
-    /// Keeps only the cases that a second batch has to confirm, and discards the fixtures of the first one.
+    /// Keeps only the cases that a second batch has to confirm, and has their fixtures of the first batch discarded.
     mutating func keepFlagged(_ renew: PairedSession.Renew) throws {
         let isOver = secondsLeft(1).map { $0 <= 0 } ?? false
         running = isOver ? [] : running.filter(needsConfirmation)
         for test in running { try renew(test) }
     }
 
-    /// Rounds of the remaining cases, until the share of the budget is used up.
+    /// Measures rounds of the remaining cases, until the share of the budget is used up.
     mutating func batch(
         _ batch: Int, until share: Double, measure: PairedSession.Measure,
         record: (SideMeasurement) throws -> Void, observer: some SessionObserver
@@ -167,7 +168,7 @@ private struct SessionCourse {
         }
     }
 
-    /// Ends early where a side gives nothing to compare.
+    /// Measures one round. It ends early if a side gives nothing to compare.
     private func round(
         _ round: Int, _ batch: Int, test: Case, measure: PairedSession.Measure,
         record: (SideMeasurement) throws -> Void
@@ -186,7 +187,8 @@ private struct SessionCourse {
         return measurements
     }
 
-    /// A case with an unpromised or known violation is measured like any other; one that was cut did less work.
+    /// Whether the result has figures to compare. A case with an unpromised or known violation has; a case that was cut
+    /// has not, since it did less work.
     private static func isComparable(_ result: CaseResult) -> Bool {
         [.pass, .known, .unpromised].contains(result.verdict) && !result.isCut
     }
@@ -196,7 +198,7 @@ private struct SessionCourse {
         observer.caseFails(test, measurement)
     }
 
-    /// Whether any comparison is flagged, that of the control included.
+    /// Whether a comparison of the first batch is flagged, be it of B or of the control.
     private func needsConfirmation(_ test: Case) -> Bool {
         guard failures[test.id] == nil, let first = batches[test.id]?.first else { return false }
         return [first.judged.measured, first.judged.control].contains { $0?.isFlagged == true }

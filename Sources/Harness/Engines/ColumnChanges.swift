@@ -1,6 +1,6 @@
 import RunRecords
 
-/// A row of the table whose columns are changed.
+/// A row of the table whose columns a new version of a program changes.
 package struct ResidentRow: Hashable, Sendable {
     /// The key.
     package var number: Int64
@@ -16,7 +16,7 @@ package struct ResidentRow: Hashable, Sendable {
     }
 }
 
-/// What a new version of a program does to that table.
+/// What the new version of the program does to the table.
 package enum ColumnChange: String, Sendable, CaseIterable {
     /// Adds an integer column `visits`, 0 in every row.
     case add
@@ -27,7 +27,7 @@ package enum ColumnChange: String, Sendable, CaseIterable {
     /// Adds a text column `name`: in each row `first`, a space and `last`.
     case rewrite
 
-    /// The names of the columns afterwards, in the order in which a row is read.
+    /// The names of the columns after the change, in the order in which a row is read.
     package var columns: [String] {
         switch self {
         case .add: ["number", "first", "last", "born", "visits"]
@@ -37,7 +37,7 @@ package enum ColumnChange: String, Sendable, CaseIterable {
         }
     }
 
-    /// The values that a row must have afterwards.
+    /// The values that a row must have after the change.
     package func values(of row: ResidentRow) -> [Value] {
         let start: [Value] = [.integer(row.number), .text(row.first), .text(row.last)]
         return switch self {
@@ -51,19 +51,19 @@ package enum ColumnChange: String, Sendable, CaseIterable {
 
 /// An engine that can change the columns of a table. Capability `columnChanges`.
 package protocol ColumnChangingEngine: Engine {
-    /// Adds the rows in one transaction, and closes. Creates the database if there is none.
+    /// Adds the rows in one transaction, and closes the database. Creates it if there is none.
     func addResidents(
         _ rows: [ResidentRow], _ location: DatabaseLocation, settings: EngineSettings
     ) throws(EngineError)
 
-    /// Opens the database as the new version of the program, which changes the columns, and closes it. `changed` is
-    /// called when the change is durable in the class of the settings, and before the close.
+    /// Opens the database as the new version of the program, which changes the columns, and closes it. The engine calls
+    /// `changed` when the change is durable in the settings' class, and before the close.
     func change(
         _ change: ColumnChange, _ location: DatabaseLocation, settings: EngineSettings, changed: () -> Void
     ) throws(EngineError)
 
     /// Reads every row as the new version sees it, in the order of the numbers, until the body returns false.
-    /// Throws: of kind `refused` where the columns are not those that the change must leave.
+    /// Throws: an error of kind `refused` if the columns are not those that the change must leave.
     func readResidents(
         after change: ColumnChange, _ location: DatabaseLocation, settings: EngineSettings,
         _ body: ([Value]) -> Bool

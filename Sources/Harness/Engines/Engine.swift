@@ -1,7 +1,7 @@
 import Measuring
 import RunRecords
 
-/// What an engine can do. A scenario names what it needs; a case whose engine lacks it is `not-applicable`.
+/// What an engine can do. A scenario names what it needs; a case is `not-applicable` if its engine lacks it.
 package enum Capability: String, Sendable, CaseIterable {
     /// Tables with typed columns: `TableSession`.
     case tables
@@ -57,7 +57,7 @@ package struct Promise: Sendable {
     package enum Kind: String, Sendable, CaseIterable {
         /// A commit that returned under `full` survives a power cut.
         case durability
-        /// A transaction is seen whole or not at all.
+        /// A reader sees all of a transaction or nothing of it.
         case atomicity
         /// Concurrent transactions see no more of each other than the promise's level allows.
         case isolation
@@ -102,7 +102,7 @@ package struct Promise: Sendable {
         self.source = source
     }
 
-    /// The same promise, limited at a power failure to these classes.
+    /// The same promise, which at a power failure covers only these durability classes.
     package func atPowerLoss(in classes: Set<DurabilityClass>) -> Promise {
         var promise = self
         promise.classesAtPowerLoss = classes
@@ -120,7 +120,7 @@ package struct Promise: Sendable {
     }
 }
 
-/// Why an engine could not do what it was asked to. Adapters map the engine's own codes to these.
+/// Why an engine could not do what the harness asked for. Adapters map the engine's own codes to these.
 @usableFromInline
 package struct EngineError: Error, CustomStringConvertible {
     package enum Kind: String, Sendable {
@@ -137,7 +137,7 @@ package struct EngineError: Error, CustomStringConvertible {
     }
 
     package var kind: Kind
-    /// With the engine's own code and text.
+    /// The engine's own code and text.
     package var message: String
 
     package init(_ kind: Kind, _ message: String) {
@@ -148,10 +148,10 @@ package struct EngineError: Error, CustomStringConvertible {
     @usableFromInline
     package var description: String { "\(kind.rawValue): \(message)" }
 
-    /// The outcome of an open that ended with it.
+    /// The outcome of an open that ended with this error.
     package var outcomeOfOpen: Outcome { kind == .damaged ? .detectedAtOpen : outcomeOfRead }
 
-    /// The outcome of a read that ended with it, where all rows before it were right.
+    /// The outcome of a read that ended with this error, if all rows before it were right.
     package var outcomeOfRead: Outcome {
         switch kind {
         case .damaged: .detectedAtRead
@@ -188,19 +188,19 @@ package struct DatabaseFile: Hashable, Sendable {
     }
 }
 
-/// How the writers of one process take turns, where the engine leaves that to the application.
+/// How the writers of one process take turns, if the engine leaves that to the application.
 package enum WriterOrder: String, Sendable, CaseIterable {
-    /// Under one lock per database: a writer calls the engine when no other writer of its process does.
+    /// By one lock per database: a writer calls the engine only while no other writer of its process does.
     case serialized
-    /// By the engine's own waiting.
+    /// By the engine's own waiting for its lock.
     case busy
 }
 
-/// How an engine is opened, made by the engine's `settings(for:)`; the report shows `list`.
+/// How an engine is opened: the result of the engine's `settings(for:)`. The report shows `list`.
 package struct EngineSettings: Hashable, Sendable {
     package var durability: DurabilityClass
     package var list: [EngineSetting]
-    /// Ignored by engines that order writers themselves.
+    /// Engines that order writers themselves ignore it.
     package var writers = WriterOrder.serialized
     /// For an engine that encrypts (`EncryptingEngine`); nil otherwise.
     package var encryptionKey: [UInt8]?
@@ -211,80 +211,81 @@ package struct EngineSettings: Hashable, Sendable {
     }
 }
 
-/// An adapter to a storage engine. A value without state: open databases are in its sessions.
+/// An adapter to a storage engine. It is a value without state: open databases are in its sessions.
 package protocol Engine: Sendable {
     var name: String { get }
-    /// The library behind engines that differ only in tuning or interface; by default the engine's name. Where only
-    /// engines of one library fail, the library is at fault and not the harness.
+    /// The library behind engines that differ only in tuning or interface; by default the engine's name. If only
+    /// engines of one library fail, the library is suspected and not the harness.
     var library: String { get }
     /// Version of the engine, not of the adapter: `3.40.1`.
     var version: String { get }
     /// The file that its code is loaded from, if it is not part of this program.
     var file: EngineFile? { get }
-    /// The library file that was chosen at run time; nil where the linked one is used.
+    /// The library file that the user chose at run time; nil if the linked one is used.
     var peerLibrary: EngineFile? { get }
-    /// A function of its library, by which the harness finds the library in the process; nil where it has none of its
+    /// A function of its library, by which the harness finds the library in the process; nil if it has none of its
     /// own.
     var libraryFunction: String? { get }
-    /// File names of its libraries that are built with assertions.
+    /// The names of its library files that are built with assertions.
     var assertions: [String] { get }
-    /// Why its library cannot be used in this process; nil where it can. A worker asks before it opens anything.
+    /// Why its library cannot be used in this process; nil if it can. A worker asks before it opens a database.
     var libraryObjection: String? { get }
     /// Compile-time settings of its library that affect figures; they differ from build to build.
     var compiledSettings: [EngineSetting] { get }
     var capabilities: Set<Capability> { get }
     var promises: [Promise] { get }
-    /// Its rarely taken branches, where this build logs each in a file (``BranchCoverage``).
+    /// Its rarely taken branches, in a build that logs each one that is taken in a file (``BranchCoverage``).
     var rareBranches: [String] { get }
     func settings(for durability: DurabilityClass) -> EngineSettings
 
-    /// Opens the database, or creates it. Called once per thread that works on it; only that thread uses the session.
-    /// The engine manages its own caches; their sizes are in the settings.
+    /// Opens the database, or creates it. Each thread that works on the database opens a session of its own, and only
+    /// that thread uses it. The engine manages its own caches; their sizes are in the settings.
     func open(_ location: DatabaseLocation, settings: EngineSettings) throws(EngineError) -> any Session
 
-    /// Why the engine cannot give figures in that durability class; nil where it can.
+    /// Why the engine cannot give figures in that durability class; nil if it can.
     func reasonToDecline(_ durability: DurabilityClass) -> String?
 
-    /// Why the engine cannot hold that data set; nil where it can.
+    /// Why the engine cannot hold that data set; nil if it can.
     func reasonToDecline(_ dataset: any DatasetSource) -> String?
 
     /// The existing files of a closed database, data first. Empty for an engine in memory.
     func files(at location: DatabaseLocation) -> [DatabaseFile]
 
-    /// Patterns of `*` and `?` for the base names of the files whose sync makes a commit durable: the log, or the
-    /// database itself where there is no log.
+    /// Patterns of `*` and `?` for the base names of the files whose sync makes a commit durable: those of the log, or
+    /// of the database if it has no log.
     var logPatterns: [String] { get }
 
-    /// The same for files that its processes use only for locks or for communication.
+    /// Such patterns for files that its processes use only for locks or for communication.
     var coordinationPatterns: [String] { get }
 
-    /// The same for files that are never changed once written, only deleted: copies of a database may share them.
+    /// Such patterns for files that are never changed once written, only deleted: copies of a database may share them.
     var constantPatterns: [String] { get }
 
-    /// Whether an open and a close rewrite files though no data was changed: then every reader gets a copy of its own.
+    /// Whether an open and a close rewrite files though no data was changed. If so, every reader gets a copy of its
+    /// own.
     var changesFilesAtOpen: Bool { get }
 
     /// Values that change only when the engine has moved changes from its log, or from memory, to their final place
-    /// (checkpoint, flush). Compared while the database is open. By default sizes and modification times of its data
-    /// files; an engine whose commits touch those files needs another value.
+    /// (checkpoint, flush). They are compared while the database is open. By default they are the sizes and
+    /// modification times of its data files; an engine whose commits touch those files needs other values.
     func writeBackMarks(at location: DatabaseLocation) -> [String]
 
-    /// Tells the adapter the tables, as a program knows its own at compile time: an adapter that would read them from
-    /// the database need not do so in this process. Called before the clock starts, by measurements of an open.
+    /// Tells the adapter the tables, as a program knows its own at compile time, so that it need not read them from the
+    /// database in this process. Measurements of an open call it before the clock starts.
     ///
     /// An adapter to a library in another language also makes Swift's runtime create the metadata of the generic types
     /// that its sessions use. That happens once per process, can take as long as an open of a database, and users of
     /// the library do not pay it. The library itself is not called: its first steps belong to the open.
     func learn(_ tables: TableSet)
 
-    /// What its sessions do for a batch; nil where they do not support it.
+    /// What its sessions do for a batch; nil if they do not support it.
     func workNote(_ work: Work) -> WorkNote?
 
-    /// By file name: the owners (a table, an index) of pages of 4 KiB of a closed database, as far as the engine knows
-    /// them; ascending.
+    /// The owners (a table, an index) of pages of 4 KiB of a closed database, by file name and ascending, as far as the
+    /// engine knows them.
     func pageOwners(at location: DatabaseLocation) throws(EngineError) -> [String: [SweepMap.PageRange]]
 
-    /// Commands of the engine's own tools that open the database there, for inspection.
+    /// Commands of the engine's own tools that open the database at the location, for inspection.
     func inspectionCommands(at location: DatabaseLocation) -> [String]
 }
 
@@ -296,7 +297,7 @@ extension Engine {
     package var coordinationPatterns: [String] { [] }
     package var constantPatterns: [String] { [] }
     package var changesFilesAtOpen: Bool { false }
-    /// A file that is removed meanwhile counts as changed.
+    /// A file that is removed in the meantime counts as changed.
     package func writeBackMarks(at location: DatabaseLocation) -> [String] {
         files(at: location).filter { $0.role == .data }.map { file in
             do {
@@ -331,12 +332,12 @@ extension Engine {
 
 /// An engine that can verify a closed database. Capability `checks`.
 package protocol CheckingEngine: Engine {
-    /// Returns where the engine finds nothing wrong. Opens and closes the database itself.
-    /// Throws: of kind `damaged` for what the engine found; of another kind where it could not check.
+    /// Opens the database, checks it, and closes it; returns if the engine finds nothing wrong.
+    /// Throws: an error of kind `damaged` for what the engine found; of another kind if it could not check.
     func check(_ location: DatabaseLocation) throws(EngineError)
 }
 
-/// An engine that asks at open whether to compact.
+/// An engine that asks the program, when it opens a database, whether to compact it.
 package protocol CompactOnLaunchEngine: Engine {
     /// `decide` gets the file's size and the bytes used in it, and returns whether to compact.
     func open(

@@ -1,6 +1,6 @@
 import RunRecords
 
-/// Which scenarios run on which engines, by the registries: a scenario runs on an engine that has all it requires.
+/// Which scenarios run on which engines, by the registries: a scenario runs on an engine that has all that it requires.
 package struct EngineCoverage: Sendable {
     /// A column: engines that differ only in tuning share one, under the first one's name.
     package struct Column: Sendable, Equatable {
@@ -30,12 +30,12 @@ package struct EngineCoverage: Sendable {
         self.columns = columns
     }
 
-    /// The number of scenarios of the family that run on the engine; of all families where it is nil.
+    /// The number of scenarios of the family that run on the engine; without a family, of all families.
     package func count(_ family: Family?, _ column: Column) -> Int {
         scenarios.count { (family == nil || $0.family == family) && drives($0, column) }
     }
 
-    /// The number of scenarios of the family; of all families where it is nil.
+    /// The number of scenarios of the family; without a family, of all families.
     package func count(_ family: Family?) -> Int {
         scenarios.count { family == nil || $0.family == family }
     }
@@ -44,7 +44,7 @@ package struct EngineCoverage: Sendable {
         scenario.requires.isSubset(of: column.capabilities)
     }
 
-    /// A row per family, as Markdown: docs/assay.md has these very lines.
+    /// A row per family, as Markdown: docs/assay.md contains these very lines.
     package var familyTable: [String] {
         let head = ["family", "scenarios"] + columns.map(\.name)
         var lines = [row(head), "|" + String(repeating: "---|", count: head.count)]
@@ -57,7 +57,7 @@ package struct EngineCoverage: Sendable {
 
     private func row(_ cells: [String]) -> String { "| " + cells.joined(separator: " | ") + " |" }
 
-    /// A line per scenario, a column per engine: `x` where it runs on the engine.
+    /// A line per scenario, a column per engine, with `x` if the scenario runs on the engine.
     package var scenarioTable: [String] {
         let slugs = scenarios.map { $0.slug.count + 4 }
         let width = (slugs + Family.allCases.map { $0.rawValue.count + 2 }).max() ?? 0

@@ -4,7 +4,7 @@ import RunRecords
 package struct EngineFile: Sendable, Hashable {
     /// Absolute.
     package var path: String
-    /// Of its content: twelve hexadecimal digits.
+    /// A digest of its content: twelve hexadecimal digits.
     package var digest: String
 
     package init(path: String, digest: String) {
@@ -12,18 +12,18 @@ package struct EngineFile: Sendable, Hashable {
         self.digest = digest
     }
 
-    /// nil where the file cannot be read, or is empty.
+    /// nil if the file cannot be read, or is empty.
     package init?(path: String) {
         guard let digest = BuildIdentity.identifier(file: path) else { return nil }
         self.init(path: path, digest: digest)
     }
 }
 
-/// The files that a worker must run an engine with, as they were when the run began.
+/// The files that a worker must load its engine from, as they were when the run began.
 package struct EngineFiles: Sendable, Hashable {
-    /// The file of the engine, where it is not part of the program.
+    /// The file of the engine, if it is not part of the program.
     package var own: EngineFile?
-    /// The file of its library, where it was chosen at run time.
+    /// The file of the engine's library, if the user chose one at run time.
     package var library: EngineFile?
 
     package init(own: EngineFile? = nil, library: EngineFile? = nil) {

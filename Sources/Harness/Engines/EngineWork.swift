@@ -1,6 +1,6 @@
 import RunRecords
 
-/// The kinds of batches that sessions run, whose cost is compared between engines.
+/// The kinds of batches that sessions run, and whose cost is compared between engines.
 package enum Work: String, Sendable, CaseIterable {
     case open = "open and read a value"
     case load = "all rows in one transaction"
@@ -18,16 +18,18 @@ package enum Work: String, Sendable, CaseIterable {
     case check = "verify a whole database"
 }
 
-/// What an adapter does for a batch, declared beside its code; each is a cell of docs/equal-work.md.
+/// What an adapter does for a batch. It is declared beside the adapter's code; each note is a row of
+/// docs/equal-work.md.
 package struct WorkNote: Sendable, Equatable {
     package var transaction: String
-    /// The version that reads see, and how often it is renewed.
+    /// The version that the reads see, and how often a newer one takes its place.
     package var snapshot: String
     /// Statements or calls for each row.
     package var perRow: String
     /// What stays in memory between batches.
     package var cache: String
-    /// When changes move from the log, or from memory, to their final place: inside the measured time or after it.
+    /// When changes move from the log, or from memory, to their final place, and whether the measured time includes
+    /// that.
     package var writeBack: String
 
     package init(transaction: String, snapshot: String, perRow: String, cache: String, writeBack: String = "nothing") {
@@ -39,17 +41,18 @@ package struct WorkNote: Sendable, Equatable {
     }
 }
 
-/// Needs no capability: found by `as?`. A session that lists the statements that the engine ran.
+/// A session that lists the statements that the engine ran. It is found by `as?`, and needs no capability.
 package protocol TracingSession: Session {
     /// Starts counting statements.
     func startTrace() throws(EngineError)
-    /// Ends counting. Texts of statements without values, with their counts, in the order of first use.
+    /// Ends counting. Returns the texts of statements without their values, with their counts, in the order of first
+    /// use.
     func endTrace() throws(EngineError) -> [(statement: String, count: Int)]
 }
 
 /// The document that lists, for every engine, the work behind its figures.
 package enum EqualWork {
-    /// Everything before this line is derived from the sources alone.
+    /// The end of the part of the document that follows from the sources alone.
     package static let endOfDeclared = "<!-- What follows was observed by a run. -->"
 
     /// Statements of one engine for one kind of work, in the order of first use.
@@ -65,8 +68,8 @@ package enum EqualWork {
         }
     }
 
-    /// Observed statements, as rows of Markdown under a sentence. A tuned engine has rows of its own only where its
-    /// statements differ from the plain engine's; the sentence names such engines.
+    /// The observed statements, as rows of Markdown below a sentence. A tuned engine has rows of its own only if its
+    /// statements differ from the plain engine's; the sentence says so.
     package static func statementLines(_ observed: [Statements]) -> [String] {
         func isTuned(_ engine: String) -> Bool { engine.hasSuffix("-tuned") }
         let plain = observed.filter { !isTuned($0.engine) && !$0.statements.isEmpty }

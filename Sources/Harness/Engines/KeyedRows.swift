@@ -1,12 +1,12 @@
 import Measuring
 import RunRecords
 
-/// What a program does to single rows, known in advance as from its source code.
+/// What a program does with single rows. The adapter knows it in advance, as a program does from its source code.
 package struct KeyedRows: Sendable {
     package var table: String
-    /// Columns that are read of every row, in this order: integers, reals and texts.
+    /// The columns that are read of every row, in this order: integers, reals and texts.
     package var columns: [String]
-    /// The integer column that is changed; one of `columns`.
+    /// The integer column that changes set; one of `columns`.
     package var changed: String
 
     package init(table: String, columns: [String], changed: String) {
@@ -19,20 +19,20 @@ package struct KeyedRows: Sendable {
 /// Rows by integer primary key, one operation per call, as a program does that serves requests one by one.
 /// Capability `keyed-rows`.
 ///
-/// Calls read no clock, because their caller must know when each began and ended. Statements and column positions are
-/// prepared in advance: a call does only what a program would do per request. Every operation sees the newest version,
-/// and every change is a transaction of its own.
+/// Calls read no clock, because their caller must know when each began and ended. Adapters prepare statements and
+/// column positions in advance: a call does only what a program would do per request. Every operation sees the newest
+/// version, and every change is a transaction of its own.
 package protocol KeyedRowSession: Session {
-    /// Called once, before the others.
+    /// Called once, before all other calls of this protocol.
     func prepareRows(_ rows: KeyedRows) throws(EngineError)
 
-    /// The columns of a row. A missing key adds nothing, or is refused.
+    /// Reads the columns of a row. For a missing key the digest is empty, or the engine refuses.
     func readRow(_ key: Int64) throws(EngineError) -> ReadDigest
 
-    /// The columns of all rows with keys in the range, from one version.
+    /// Reads the columns of all rows with keys in the range, from one version.
     func readRows(_ keys: Range<Int64>) throws(EngineError) -> ReadDigest
 
-    /// Sets the changed column.
+    /// Sets the changed column of a row.
     func setRow(_ key: Int64, to value: Int64) throws(EngineError)
 
     /// Reads the columns, adds 1 to the changed one and writes it back, in one transaction. Returns what it read.

@@ -38,16 +38,16 @@ package struct ListBatch: Sendable {
     }
 }
 
-/// Steps on one list, one after the other.
+/// Changes of one list, done one after the other.
 package enum ListChange: Sendable {
     /// Each value by a call of its own.
     case append([Int64])
-    /// All values at once, where the engine has a call for that.
+    /// All values in one call, if the engine has one for that.
     case appendAll([Int64])
-    /// Value by value; each position is that before which the value goes at that moment.
+    /// Each value at a position: that of the element before which it goes, at the moment of its insertion.
     case insert([Int64], at: [Int])
     case remove(at: [Int])
-    /// For engines with lists of their own. Each element is at its new position when its step is done.
+    /// For engines with lists of their own. Each element is at its new position after its move.
     case move(from: [Int], to: [Int])
 
     package var count: Int {
@@ -58,7 +58,7 @@ package enum ListChange: Sendable {
     }
 }
 
-/// A digest of elements that depends on their order. Cheap enough for a measured loop.
+/// A digest of elements that depends on their order, and is cheap enough for a measured loop.
 @usableFromInline
 package struct ListDigest: Hashable, Sendable {
     @usableFromInline
@@ -75,22 +75,23 @@ package struct ListDigest: Hashable, Sendable {
         sum = (sum &+ UInt64(bitPattern: value) &+ 1) &* 0x9E37_79B9_7F4A_7C15
     }
 
-    /// Call it after each of several lists: the digest then shows an element that moved to a neighbouring list.
+    /// To be called after each of several lists: the digest then also changes when an element moves to a neighbouring
+    /// list.
     @inlinable
     package mutating func endList() { sum = sum &* 31 &+ 0x5851_F42D_4C95_7F2D }
 }
 
-/// Lists of one database, used by one thread. Invariants of sessions hold: one call does a whole batch.
+/// Lists of one database, used by one thread. The invariants of sessions hold: one call does a whole batch.
 package protocol ListSession: Session {
     /// Adds owners with their lists, in one transaction.
     func addLists(_ lists: ListBatch) throws(EngineError)
-    /// Changes the list in one transaction. `beforeCommit` is called between the last step and the commit.
+    /// Changes the list in one transaction. The session calls `beforeCommit` between the last step and the commit.
     func change(owner: Int64, _ change: ListChange, beforeCommit: () -> Void) throws(EngineError)
     /// Reads the elements at the positions, one by one, in this order.
     func readElements(owner: Int64, at places: [Int]) throws(EngineError) -> ListDigest
     /// Iterates over the lists of the owners, list after list, with `endList` after each.
     func walkLists(owners: [Int64]) throws(EngineError) -> ListDigest
-    /// The whole list, by iteration.
+    /// Reads the whole list by iterating over it.
     func readList(owner: Int64) throws(EngineError) -> [Int64]
 }
 
@@ -99,7 +100,7 @@ package protocol ListEngine: Engine {
     /// Whether the engine has lists of its own; it then treats `dense` and `gapped` alike.
     var hasOwnLists: Bool { get }
 
-    /// Opens a database that contains only lists; makes it where there is none.
+    /// Opens a database that contains only lists; creates it if there is none.
     func openLists(
         _ location: DatabaseLocation, settings: EngineSettings, keeping: ListKeeping
     ) throws(EngineError) -> any ListSession

@@ -8,11 +8,11 @@ import Synchronization
     import Darwin
 #endif
 
-/// A shared library that is loaded in this process, found by a function that it exports.
+/// A shared library that is loaded in this process.
 package struct LoadedLibrary: Sendable, Equatable {
-    /// Absolute, links resolved.
+    /// Absolute, with symbolic links resolved.
     package var path: String
-    /// The content of its file; nil where it is not an ELF file, as on other systems.
+    /// What its file says to the loader; nil if it is not an ELF file, as on other systems.
     package var object: SharedObject?
 
     /// The last part of its path: `librocksdb.so.7.8.3`.
@@ -22,7 +22,7 @@ package struct LoadedLibrary: Sendable, Equatable {
 
     private static let known = Mutex<[String: LoadedLibrary?]>([:])
 
-    /// The library that exports the function in this process; nil where none does. Looked up once.
+    /// The library that exports the function in this process; nil if none does. Looked up once.
     package static func of(function: String) -> LoadedLibrary? {
         known.withLock { known in
             if let library = known[function] { return library }
@@ -33,10 +33,11 @@ package struct LoadedLibrary: Sendable, Equatable {
     }
 
     private static func find(_ function: String) -> LoadedLibrary? {
-        // The address that the loader bound the program's own calls to.
+        // The address to which the loader bound the program's own calls of the function.
         let address = dlsym(everything, function)
         guard let address, let symbol = dlsym(everything, "dladdr") else { return nil }
-        // Not imported by the module of the C library. It fills in four pointers, the name of the file first.
+        // `dladdr`, which Swift's module of the C library does not have, fills in four pointers, the name of the file
+        // first.
         typealias Look = @convention(c) (UnsafeRawPointer, UnsafeMutablePointer<UnsafePointer<CChar>?>) -> Int32
         var information = [UnsafePointer<CChar>?](repeating: nil, count: 4)
         guard unsafeBitCast(symbol, to: Look.self)(address, &information) != 0, let name = information[0] else {
@@ -61,11 +62,12 @@ package struct LoadedLibrary: Sendable, Equatable {
 
     // MARK: Assertions
 
-    /// Libraries of the language and the system, whose assertions do not count: every program has them.
+    /// Libraries of the language and the system. Their assertions do not count, since every program has these
+    /// libraries.
     private static let runtimes = ["libstdc++", "libc++", "libgcc_s", "libc.", "libm.", "libpthread", "libdl", "ld-"]
 
-    /// File names of libraries that are built with assertions: of the file, and of the libraries that it needs itself,
-    /// as they are loaded in this process.
+    /// The names of library files that are built with assertions: of the file at the path, and of the libraries that it
+    /// needs directly, as they are loaded in this process.
     package static func asserting(_ path: String) -> [String] {
         let own = LoadedLibrary(file: path)
         var names = own.object?.hasAssertions == true ? [own.fileName] : []

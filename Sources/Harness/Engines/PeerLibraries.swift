@@ -7,15 +7,16 @@ import Synchronization
     import Darwin
 #endif
 
-/// Library files that the user chose for engines, instead of those that the program was linked with.
+/// The library files that the user chose for engines, in place of those that the program was linked with.
 ///
-/// Passed in the environment, so that all child processes get them: workers, steps and the sides of a comparison.
+/// They are passed in the environment, so that all child processes get them: workers, steps, and the sides of a
+/// comparison.
 package enum PeerLibraries {
-    /// Names of libraries and their files, a line each: `rocksdb=/opt/lib/librocksdb.so.9`.
+    /// The variable. Its value has a line for each library and its file: `rocksdb=/opt/lib/librocksdb.so.9`.
     package static let variable = "ASSAY_PEER_LIBRARIES"
 
     package struct Choice: Sendable, Hashable {
-        /// Such as `rocksdb`: ``Engine/library`` of the engines that it is for.
+        /// The ``Engine/library`` of the engines that it is for, such as `rocksdb`.
         package var name: String
         /// Absolute.
         package var path: String
@@ -45,13 +46,13 @@ package enum PeerLibraries {
 
     private static let files = Mutex<[String: EngineFile?]>([:])
 
-    /// The file that was chosen for a library, with its digest; nil where none was chosen, or it cannot be read.
+    /// The file that the user chose for a library, with its digest; nil if there is none, or it cannot be read.
     package static func file(of library: String) -> EngineFile? {
         guard let choice = choices.first(where: { $0.name == library }) else { return nil }
         return file(at: choice.path)
     }
 
-    /// The file with its digest, computed once per process. nil where it cannot be read.
+    /// The file with its digest, computed once per process. nil if it cannot be read.
     package static func file(at path: String) -> EngineFile? {
         files.withLock { files in
             if let file = files[path] { return file }
@@ -61,7 +62,7 @@ package enum PeerLibraries {
         }
     }
 
-    /// Why the engine's functions do not come from the chosen file; nil where they do, and where none was chosen.
+    /// Why the engine's functions do not come from the chosen file; nil if they do, or no file was chosen.
     package static func objection(to engine: any Engine) -> String? {
         guard let chosen = engine.peerLibrary, let function = engine.libraryFunction else { return nil }
         let wanted = FileTree.absolute(chosen.path) ?? chosen.path
@@ -74,7 +75,7 @@ package enum PeerLibraries {
 }
 
 extension Engine {
-    /// File names of the engine's libraries that are built with assertions: their speed is not that of release builds.
+    /// The name of the engine's library file, if it is built with assertions: its speed is not that of a release build.
     package var assertions: [String] {
         guard let function = libraryFunction, let library = LoadedLibrary.of(function: function),
             library.object?.hasAssertions == true

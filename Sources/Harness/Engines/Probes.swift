@@ -3,8 +3,8 @@ import RunRecords
 
 // Rows and queries of the family `queries`. They are separate from data sets because every value may be null.
 
-/// A row whose values may be null. `number`, `real` and `text` have two columns each, one with an index and one
-/// without.
+/// A row whose values may be null. Each of `number`, `real` and `text` is stored in two columns, one with an index and
+/// one without.
 package struct ProbeRow: Hashable, Sendable {
     package var id: Int64
     package var number: Int64?
@@ -60,7 +60,8 @@ package indirect enum ProbeCondition: Hashable, Sendable {
     case not(ProbeCondition)
 }
 
-/// A query for rows: first the condition, then the sort, then one row for each value of `distinct`, then the limit.
+/// A query for rows. It applies the condition, then the sort, then keeps one row for each value of `distinct`, then
+/// applies the limit.
 package struct ProbeQuery: Hashable, Sendable {
     package struct Sort: Hashable, Sendable {
         package var column: ProbeColumn
@@ -75,7 +76,7 @@ package struct ProbeQuery: Hashable, Sendable {
     /// The kind of query, by which figures are grouped.
     package var kind: String
     package var condition: ProbeCondition
-    /// Null before numbers and text; rows that are equal stay in the order of their ids.
+    /// Null comes before numbers and text; rows with equal values stay in the order of their ids.
     package var sort: [Sort]
     package var distinct: [ProbeColumn]
     package var limit: Int?
@@ -92,8 +93,8 @@ package struct ProbeQuery: Hashable, Sendable {
     }
 }
 
-/// Aggregates of a column over the matching rows. Nulls are skipped; minimum and maximum also skip what is not a
-/// number.
+/// Aggregates of a column over the matching rows. Nulls are skipped; minimum and maximum also skip a value that is not
+/// a number (NaN).
 package struct ProbeAggregates: Hashable, Sendable {
     package var count: Int
     package var least: Value
@@ -111,43 +112,43 @@ package struct ProbeAggregates: Hashable, Sendable {
     }
 }
 
-/// Capability `probes`. The location is empty when the session is opened.
+/// Capability `probes`. The database is empty when the session is opened.
 package protocol ProbeSession: Session {
-    /// One transaction: replaces rows whose ids exist, adds the others; then deletes the rows of `deleted`, with the
-    /// links to them.
+    /// In one transaction, replaces the rows whose ids exist and adds the others; then deletes the rows of `deleted`,
+    /// and the links to them.
     func store(_ rows: [ProbeRow], deleting deleted: [Int64]) throws(EngineError)
 
-    /// The ids of the rows, in the requested order. Without a sort in any order.
+    /// The ids of the rows, in the requested order; in any order without a sort.
     func select(_ query: ProbeQuery) throws(EngineError) -> [Int64]
 
-    /// Of `number`, `real` or their indexed twins.
+    /// Aggregates of `number`, `real`, or one of their indexed columns.
     func aggregates(_ column: ProbeColumn, where condition: ProbeCondition) throws(EngineError) -> ProbeAggregates
 
     /// Every row, by id.
     func readProbes() throws(EngineError) -> [ProbeRow]
 
-    /// Why the engine cannot run a query with this condition; nil where it can.
+    /// Why the engine cannot run a query with this condition; nil if it can.
     func reasonToDecline(_ condition: ProbeCondition) -> String?
 
-    /// Whether a value that is not a number comes back as it was stored; an engine may store null in its place.
+    /// Whether NaN comes back as it was stored; an engine may store null in its place.
     var storesNaN: Bool { get }
 
-    /// For each value the id of the first row the engine finds whose column, `indexedNumber` or `indexedText`, equals
-    /// it. -1 where there is none.
+    /// For each value the id of the first row that the engine finds with this value in the column, which is
+    /// `indexedNumber` or `indexedText`. -1 if there is none.
     func first(_ column: ProbeColumn, equal values: [Value]) throws(EngineError) -> [Int64]
 
-    /// The ids of the first rows of an order, of all rows, as a program reads them that shows no more. Rows of equal
-    /// value are in any order.
+    /// The ids of the first `count` rows, of all rows in this order, as a program reads them that shows only so many.
+    /// Rows of equal value may be in any order.
     func firstRows(_ sort: ProbeQuery.Sort, count: Int) throws(EngineError) -> [Int64]
 
-    /// How many rows have this row as their `friend`.
+    /// The number of rows that have this row as their `friend`.
     func linkCount(to id: Int64) throws(EngineError) -> Int
 
-    /// The ids of the first of these rows, in the engine's order.
+    /// The ids of the first `count` rows that have this row as their `friend`, in the engine's order.
     func linkingRows(to id: Int64, count: Int) throws(EngineError) -> [Int64]
 
-    /// Deletes the matching rows in one transaction, with the links to them; all rows without a condition.
-    /// `beforeCommit` is called between the last deletion and the commit.
+    /// Deletes the matching rows, or all rows without a condition, in one transaction, with the links to them. The
+    /// session calls `beforeCommit` between the last deletion and the commit.
     func delete(where condition: ProbeCondition?, beforeCommit: () -> Void) throws(EngineError)
 }
 

@@ -1,16 +1,16 @@
 /// An engine that can recover data from a damaged database. Capability `salvages`.
 package protocol SalvagingEngine: Engine {
-    /// The tool that does so, for the report: `strata salvage`.
+    /// The tool that recovers the data, for the report: `strata salvage`.
     var salvageMeans: String { get }
 
-    /// Why this machine lacks that tool; nil where it has it. Asked before any child is forked.
+    /// Why this machine lacks that tool; nil if it has it. The harness asks before it forks a child.
     func reasonNotToSalvage() -> String?
 
-    /// Recovers data into an empty location, as a database that the engine opens. The damaged database is a copy that
-    /// may be changed.
+    /// Recovers data into an empty location, as a database that the engine opens. It may change the damaged database,
+    /// which is a copy.
     ///
     /// - Returns: the losses that the engine reports; nil for an engine that does not report losses.
-    /// - Throws: of kind `damaged` where it finds nothing to recover; of another kind where it did not try.
+    /// - Throws: an error of kind `damaged` if it finds nothing to recover; of another kind if it did not try.
     func salvage(
         _ damaged: DatabaseLocation, into rescued: DatabaseLocation
     ) throws(EngineError) -> SalvageClaim?
@@ -26,7 +26,7 @@ package struct SalvageClaim: Sendable, Equatable {
     package struct Keys: Sendable, Equatable {
         package var low: Int64
         package var high: Int64
-        /// Number of lost rows in the range; nil where it is unknown.
+        /// Number of lost rows in the range; nil if it is unknown.
         package var rows: Int?
 
         package init(low: Int64, high: Int64, rows: Int?) {
@@ -51,11 +51,11 @@ package struct SalvageClaim: Sendable, Equatable {
         }
     }
 
-    /// Loss of one table.
+    /// The loss of one table.
     package struct Loss: Sendable, Equatable {
         package var table: String
         package var rows = 0
-        /// False where the count is a lower bound.
+        /// False if `rows` is a lower bound.
         package var isExact = true
         package var keys: [Keys] = []
         package var columns: [LostColumn] = []
@@ -67,13 +67,13 @@ package struct SalvageClaim: Sendable, Equatable {
         package init(table: String) { self.table = table }
     }
 
-    /// Every table that was recovered, or is known to be lost.
+    /// One for every table that was recovered, or is known to be lost.
     package var losses: [Loss] = []
-    /// Transactions after the last checkpoint are lost; which rows they made is unknown.
+    /// Whether transactions after the last checkpoint are lost; which rows they changed is unknown.
     package var losesTransactions = false
-    /// Tables or columns were recovered under other names.
+    /// Whether tables or columns were recovered under other names.
     package var losesNames = false
-    /// Nothing is missing, and nothing is older than it was.
+    /// Whether nothing is missing, and nothing is older than it was.
     package var isWhole = true
 
     package init() {}

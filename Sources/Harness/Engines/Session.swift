@@ -2,17 +2,17 @@ import Measuring
 import RunRecords
 
 // Invariants of all session protocols:
-// 1. A call does a whole batch: there is no dynamic dispatch, no existential and no clock per operation.
-// 2. `latency` nil: the loop holds no clock. Given: operations that take 2 us and more (commits) are each timed with
-//    `latency.time`, faster ones with `latency.timeSampled`.
-// 3. What a batch read comes back as a digest, so that the reads cannot be optimised away and an oracle can compare.
-// 4. An error is thrown at the first operation that failed; what was done before it stays done.
+// 1. A call does a whole batch: an operation in it costs no dynamic dispatch, no existential and no reading of a clock.
+// 2. Without `latency`, the loop reads no clock. With it, operations that take 2 us and more (commits) are each timed
+//    with `latency.time`, faster ones with `latency.timeSampled`.
+// 3. A batch returns a digest of what it read, so that the compiler cannot remove the reads, and an oracle can compare.
+// 4. A call throws at the first operation that failed; the operations before it stay done.
 
 /// An open database, used by one thread.
 package protocol Session: AnyObject {
-    /// `position` is left 0: the caller knows what it counts.
+    /// Leaves `position` 0: only the caller knows what it counts.
     func sizes() throws(EngineError) -> SizePoint
-    /// No other call follows. Must leave the files as after a clean shutdown.
+    /// The last call. It must leave the files as after a clean shutdown.
     func close() throws(EngineError)
 }
 
@@ -77,9 +77,9 @@ package struct ReadDigest: Hashable, Sendable {
 
 /// How many reads share a version of the database.
 package enum SnapshotUse: String, Sendable, CaseIterable {
-    /// One snapshot, or one read transaction, for the whole batch: all reads see one state.
+    /// The whole batch uses one snapshot, or one read transaction: all reads see one state.
     case batch
-    /// The newest version for each read: what a program without transactions gets, at its cost.
+    /// Each read sees the newest version, at the cost that a program without transactions has.
     case each
 }
 
@@ -87,7 +87,7 @@ package enum SnapshotUse: String, Sendable, CaseIterable {
 package struct PointReads: Sendable {
     package var table: String
     package var keys: [Int64]
-    /// Read of every row, in this order.
+    /// The columns that are read of every row, in this order.
     package var columns: [String]
     package var snapshot: SnapshotUse
 
@@ -128,7 +128,7 @@ package protocol TableSession: Session {
     func rowCount(table: String) throws(EngineError) -> Int
 
     /// Reads every value of every row, table by table in the order of `schema`, whose rows are ignored. Links come as
-    /// row indexes. Throws the engine's error where it meets damage: the rows before it have been passed to the sink.
+    /// row indexes. Throws the engine's error if it meets damage; the rows before it have been passed to the sink.
     func readAll(_ schema: TableSet, into sink: any RowSink) throws(EngineError)
 }
 
@@ -138,8 +138,8 @@ package protocol HeldObjectSession: Session {
     func hold(table: String, keys: [Int64]) throws(EngineError)
     /// Reads the property `count` times, cycling through the held objects in order.
     func readHeld(column: String, count: Int, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest
-    /// The same by the fastest means of the language, without reference counting, which programs do not use. nil where
-    /// there is no such means.
+    /// Does the same by the fastest means of the language, which leaves out reference counting, and which programs do
+    /// not use. nil if there is no such means.
     func readHeldUnmanaged(column: String, count: Int) throws(EngineError) -> ReadDigest?
 }
 
@@ -171,17 +171,17 @@ package enum RowSteps: String, Sendable {
     case columns = "batches of columns"
 }
 
-/// Capability `queries`. None of these uses an index.
+/// Capability `queries`. None of these queries uses an index.
 package protocol QuerySession: Session {
     /// How `iterate` passes rows: figures of the two ways do not compare.
     var rowSteps: RowSteps { get }
     /// Number of rows whose text column equals `text`.
     func countEqual(table: String, column: String, text: String) throws(EngineError) -> Int
-    /// Sum of an integer column, wrapping, by the engine's own means for that.
+    /// Sum of an integer column, wrapping, by the engine's own function for that.
     func sum(table: String, column: String) throws(EngineError) -> Int64
     /// Number of rows that pass the filter.
     func count(_ filter: TwoColumnFilter) throws(EngineError) -> Int
-    /// Iterates over the rows one by one, as the engine offers it to its users, and reads an integer of each.
+    /// Iterates over the rows one by one, in the way that the engine offers to its users, and reads an integer of each.
     func iterate(table: String, column: String) throws(EngineError) -> ReadDigest
 }
 
@@ -224,7 +224,7 @@ package struct Traversal: Sendable {
 
 /// Capability `links`.
 package protocol LinkSession: Session {
-    /// `count` of the digest is the number of links followed, `sum` the sum of the property.
+    /// In the digest, `count` is the number of links followed, and `sum` the sum of the property.
     func traverse(_ traversal: Traversal, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest
 }
 
@@ -233,7 +233,7 @@ package protocol UpdateSession: Session {
     /// Sets the integer column of the rows with these primary keys, in one transaction.
     func update(table: String, column: String, keys: [Int64], values: [Int64]) throws(EngineError)
 
-    /// Reads the integer column of one row, adds 1 and writes it back, each time in a transaction of its own. Where
+    /// Reads the integer column of one row, adds 1 and writes it back, each time in a transaction of its own. If
     /// another session holds the lock, the adapter waits or retries, as users of its engine would. Returns the number
     /// of acknowledged commits.
     func increment(
@@ -258,7 +258,7 @@ package struct SnapshotToken: Hashable, Sendable {
 
 /// Capability `snapshots`.
 package protocol SnapshotSession: Session {
-    /// Pins the newest version. A session may hold several.
+    /// Pins the newest version. A session may hold several pins.
     func pin() throws(EngineError) -> SnapshotToken
     func readPinned(_ token: SnapshotToken, _ reads: PointReads) throws(EngineError) -> ReadDigest
     func unpin(_ token: SnapshotToken) throws(EngineError)
@@ -270,7 +270,7 @@ package protocol CompactionSession: Session {
     func compact() throws(EngineError)
 }
 
-/// Needs no capability: found by `as?`. Engines whose settings can be queried conform to it.
+/// A session whose engine can tell its settings. It is found by `as?`, and needs no capability.
 package protocol SettingsSession: Session {
     /// The settings that the open database reports, by the names of the engine's `settings(for:)`, which may differ
     /// from those requested. Settings that the engine does not report are left out.

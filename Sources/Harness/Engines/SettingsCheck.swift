@@ -11,13 +11,13 @@ package struct SettingDifference: Hashable, Sendable, CustomStringConvertible {
 
 /// Compares the settings that an adapter states with those that the open database reports.
 ///
-/// A figure is listed under its durability class. Where the database is in another class, the figure belongs to none,
-/// and its case is inconclusive.
+/// A figure is listed under its durability class. If the database is in another class, the figure belongs to none, and
+/// its case is inconclusive.
 package enum SettingsCheck {
     /// The reported settings of the session that differ from the stated ones, in the order of the session's answer.
     ///
-    /// A setting that is stated and not reported is no difference: many cannot be queried. One that is reported and not
-    /// stated is a difference: otherwise a misspelt name would be compared with nothing.
+    /// A setting that is stated and not reported is no difference: many settings cannot be queried. One that is
+    /// reported and not stated is a difference: otherwise a misspelt name would be compared with nothing.
     package static func differences(
         stated: [EngineSetting], observed: [EngineSetting]
     ) -> [SettingDifference] {
@@ -28,7 +28,7 @@ package enum SettingsCheck {
         }
     }
 
-    /// The same for an open session; nil where the engine does not report its settings.
+    /// The differences of an open session; nil if the engine does not report its settings.
     package static func differences(
         _ session: any Session, stated settings: EngineSettings
     ) throws(EngineError) -> [SettingDifference]? {
@@ -36,8 +36,8 @@ package enum SettingsCheck {
         return differences(stated: settings.list, observed: try session.observedSettings())
     }
 
-    /// The same for a database that is created for this check, with tables and without rows, in an empty directory: it
-    /// gets the settings that every other database of this process gets.
+    /// The differences of a database that is created for this check, with tables and without rows, in an empty
+    /// directory: it gets the settings that every other database of this process gets.
     package static func differences(
         _ engine: any Engine, _ durability: DurabilityClass, tables: TableSet, at location: DatabaseLocation
     ) throws(EngineError) -> [SettingDifference]? {

@@ -1,9 +1,10 @@
 /// What the file of a shared library (ELF, 64 bits, little-endian) tells the loader: its own name, the libraries that
 /// it needs, and the symbols that it imports.
 ///
-/// Every offset and length is checked against the file: a truncated or forged file gives less, and crashes nothing.
+/// Every offset and length is checked against the file: a truncated or forged file gives fewer facts, and crashes
+/// nothing.
 package struct SharedObject: Sendable, Equatable {
-    /// The name that programs linked with it look for; empty where it has none.
+    /// The name that programs linked with it look for; empty if it has none.
     package private(set) var name = ""
     /// Names of the libraries that it needs.
     package private(set) var needed: [String] = []
@@ -13,16 +14,16 @@ package struct SharedObject: Sendable, Equatable {
     /// Called when a C assertion fails, and imported only by code that was compiled without NDEBUG.
     private static let failures: Set<String> = ["__assert_fail", "__assert_perror_fail", "__assert"]
 
-    /// Whether it contains assertions that end the process.
+    /// Whether it contains assertions, which end the process when they fail.
     package var hasAssertions: Bool { !imports.isDisjoint(with: Self.failures) }
 
-    /// nil where there is no such file.
+    /// nil if there is no shared library of this kind at the path.
     package init?(path: String) {
         guard let object = MappedFile.read(path, { SharedObject(bytes: $0) }) else { return nil }
         self = object
     }
 
-    /// nil where the bytes are not such a file.
+    /// nil if the bytes are not a shared library of this kind.
     package init?(bytes: UnsafeRawBufferPointer) {
         guard let image = ELFImage(bytes) else { return nil }
         let table = image.dynamicTable
@@ -57,7 +58,7 @@ private struct ELFImage {
     }
 
     private static let symbolSize = 24
-    /// More symbols than any library has: bounds the cost of a forged count.
+    /// More symbols than any library has, to bound the cost of a forged count.
     private static let most = 1 << 22
 
     private let bytes: UnsafeRawBufferPointer
@@ -97,7 +98,7 @@ private struct ELFImage {
         return Number(littleEndian: bytes.loadUnaligned(fromByteOffset: Int(place), as: Number.self))
     }
 
-    /// The offset in the file of what is loaded at an address.
+    /// The offset in the file of what the loader puts at an address.
     private func offset(of address: UInt64) -> UInt64? {
         for segment in segments where address >= segment.address && address - segment.address < segment.size {
             let (offset, overflows) = segment.fileOffset.addingReportingOverflow(address - segment.address)
@@ -108,7 +109,7 @@ private struct ELFImage {
 
     private func place(_ tag: UInt64) -> UInt64? { dynamicTable[tag].first.flatMap(offset) }
 
-    /// Empty where it lies outside of the string table.
+    /// The string at an index of the string table; empty if the index lies outside of it.
     func string(at index: UInt64) -> String {
         guard let start = place(Tag.strings), let size = dynamicTable[Tag.stringsSize].first, index < size,
             start <= UInt64(bytes.count), index < UInt64(bytes.count) - start
@@ -119,7 +120,8 @@ private struct ELFImage {
         return String(decoding: bytes[first..<end].prefix { $0 != 0 }, as: UTF8.self)
     }
 
-    /// The number of symbols, or at least of imported ones: the newer hash table covers only the symbols after those.
+    /// The number of symbols. If the file has only the newer hash table, it is that of the symbols before those in the
+    /// table, among which are all imported ones.
     private var symbolCount: Int {
         let older = place(Tag.hash).flatMap { number(UInt32.self, at: $0 &+ 4) }
         let newer = place(Tag.gnuHash).flatMap { number(UInt32.self, at: $0 &+ 4) }

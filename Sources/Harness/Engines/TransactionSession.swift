@@ -1,35 +1,35 @@
 import RunRecords
 
-/// What a transaction is going to do, for engines that need to know in advance.
+/// What a transaction is going to do, for engines that have to know it when the transaction begins.
 package enum TransactionAccess: Sendable {
-    /// Only reads: engines with versions give it one, and no lock.
+    /// It only reads: an engine with versions gives it a snapshot, and no lock.
     case reading
     case writing
 }
 
 /// Transactions that the caller begins and ends, over cells that ``TransactionCells`` made. Capability `transactions`.
 ///
-/// One transaction at a time per session. Its isolation level is the one that the engine promises, by the engine's own
-/// means: the adapter adds no lock. Where another session holds a lock, it waits or retries, as users of the engine
-/// would. A call that throws leaves the transaction open: the caller rolls it back.
+/// A session has one transaction at a time. Its isolation level is the one that the engine promises, by the engine's
+/// own means: the adapter adds no lock. If another session holds a lock, the adapter waits or retries, as users of the
+/// engine would. A call that throws leaves the transaction open: the caller rolls it back.
 package protocol TransactionSession: Session {
     func begin(_ access: TransactionAccess) throws(EngineError)
 
-    /// The number of a cell.
+    /// Reads the number of a cell.
     func read(_ cell: Int) throws(EngineError) -> Int64
     func write(_ cell: Int, _ value: Int64) throws(EngineError)
 
-    /// The text of a cell: a list is one text of elements separated by commas.
+    /// Reads the text of a cell. A list is one text, with commas between its elements.
     func readText(_ cell: Int) throws(EngineError) -> String
     func writeText(_ cell: Int, _ text: String) throws(EngineError)
 
-    /// When it throws, it is unknown whether the transaction committed.
+    /// If it throws, the caller does not know whether the transaction committed.
     func commit() throws(EngineError)
     func rollback() throws(EngineError)
 }
 
-/// An engine returned a text for a cell that no transaction wrote, and reported no error: the harness found it, not
-/// the engine.
+/// An engine returned a text for a cell that no transaction wrote, and reported no error: the harness found the
+/// mistake, not the engine.
 package struct UnwrittenTextError: Error, CustomStringConvertible {
     package let cell: Int
     package let text: String
@@ -38,7 +38,7 @@ package struct UnwrittenTextError: Error, CustomStringConvertible {
 }
 
 extension TransactionSession {
-    /// Throws: what the engine refused, as an `EngineError`; `UnwrittenTextError` for a text that is not a list.
+    /// Throws: an `EngineError` for what the engine refused; `UnwrittenTextError` for a text that is not a list.
     package func readList(_ cell: Int) throws -> [Int64] {
         let text = try readText(cell)
         if text.isEmpty { return [] }
@@ -50,14 +50,15 @@ extension TransactionSession {
         return elements
     }
 
-    /// Reads the list and writes it back: an element has no row of its own.
+    /// Appends an element to the list of a cell, by reading the whole list and writing it back: an element has no row
+    /// of its own.
     package func append(_ cell: Int, _ element: Int64) throws(EngineError) {
         let text = try readText(cell)
         try writeText(cell, text.isEmpty ? "\(element)" : "\(text),\(element)")
     }
 }
 
-/// The table that transactions work on: persons, since every engine has a class or a table for them. A cell is a row:
+/// The table that transactions work on: persons, since every engine has a class or a table for them. A cell is a row;
 /// its number is in `age`, its text in `name`.
 package enum TransactionCells {
     package static let table = "Person"

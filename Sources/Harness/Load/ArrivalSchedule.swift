@@ -6,16 +6,17 @@ import Seeds
     import Darwin
 #endif
 
-/// When the operations of an open loop are due: at a rate that does not depend on how long earlier ones took.
+/// Decides when the operations of an open loop are due: at a rate that does not depend on how long earlier ones took.
 package struct ArrivalSchedule: Sendable {
     package enum Spacing: String, Sendable, CaseIterable {
-        /// Equal distances.
+        /// At equal intervals.
         case constant
-        /// Independent requests: exponential distances, so that some arrivals come close together.
+        /// As independent requests arrive: at exponentially distributed intervals, so that some arrivals come close
+        /// together.
         case poisson
     }
 
-    /// The mean distance of two arrivals.
+    /// The mean interval between two arrivals.
     package let meanNanoseconds: Double
     private let spacing: Spacing
     private var random: RandomStream

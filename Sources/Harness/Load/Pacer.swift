@@ -21,7 +21,7 @@ package struct SystemPacerClock: PacerClock {
     package func sleep(nanoseconds: UInt64) {
         var time = timespec(
             tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
-        // A signal may wake it early: the pacer then reads the clock once more.
+        // A signal may end the sleep early: the pacer then reads the clock and sleeps again.
         nanosleep(&time, nil)
     }
 }
@@ -32,17 +32,17 @@ package struct SystemPacerClock: PacerClock {
 /// from the start of each operation shows only one slow operation. An arrival that is already due is returned at once,
 /// and none is skipped: the thread has a backlog, as a server has a queue.
 ///
-/// `lateness` is the delay of arrivals that the thread waited for: an error of the pacer and the machine, not of the
-/// engine. Figures of an open loop are valid only while it is small.
+/// `lateness` is the delay of those arrivals that the thread waited for: an error of the pacer and the machine, not of
+/// the engine. The figures of an open loop are valid only while it is small.
 package struct Pacer<Clock: PacerClock> {
     private let clock: Clock
     private var schedule: ArrivalSchedule
     private let start: UInt64
     /// The longest time before an arrival that is spent polling the clock instead of sleeping.
     private let margin: UInt64
-    /// Of arrivals that the thread waited for: the time from due to returned.
+    /// For each arrival that the thread waited for, the time from when it was due until `next` returned it.
     package private(set) var lateness = Histogram()
-    /// Arrivals that were due before the thread asked for them.
+    /// The number of arrivals that were already due when the thread asked for them.
     package private(set) var overdue = 0
 
     /// Most systems without real-time guarantees oversleep by less than this.
@@ -52,7 +52,7 @@ package struct Pacer<Clock: PacerClock> {
         self.clock = clock
         self.schedule = schedule
         start = clock.now()
-        // At high rates the thread still sleeps for half of its time.
+        // At high rates, the thread still sleeps for half of the interval between arrivals.
         margin = min(Self.longestMargin, UInt64(schedule.meanNanoseconds / 2))
     }
 

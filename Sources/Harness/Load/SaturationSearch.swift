@@ -1,8 +1,9 @@
 /// Searches for the largest sustainable rate by bisection: the results so far decide the next rate.
 ///
-/// The first rate is a guess, such as the throughput of a closed loop. While rates hold, the next is larger by half;
-/// after the first failure it is the middle between the largest rate that held and the smallest that failed. A failed
-/// rate is tried a second time: one pause of the machine in a short window is not saturation.
+/// The first rate is a guess, such as the throughput of a closed loop. While no rate has failed, the next one is larger
+/// by half; while none has held, it is half of the smallest that failed; then it is the geometric mean of the largest
+/// that held and the smallest that failed. A rate counts as failed only after a second failure: one pause of the
+/// machine in a short window is not saturation.
 package struct SaturationSearch: Sendable {
     package struct Attempt: Sendable, Equatable {
         package var rate: Double
@@ -18,12 +19,12 @@ package struct SaturationSearch: Sendable {
     private let most: Int
     private var repeated: Double?
 
-    /// The search ends when the two ends differ by less than this factor.
+    /// The search ends when the two rates differ by less than this factor.
     private static let closeness = 1.1
 
     /// - Parameters:
     ///   - guess: above 0.
-    ///   - most: the number of windows that the search may take.
+    ///   - most: the most windows that the search may measure.
     package init(guess: Double, most: Int) {
         precondition(guess > 0 && most > 0, "a search needs a rate to begin with, and something to spend")
         self.guess = guess

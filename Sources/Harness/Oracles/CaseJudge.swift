@@ -1,14 +1,14 @@
 import Measuring
 import RunRecords
 
-/// Decides the verdict of a case from the end of its worker and the worker's report.
+/// Decides the verdict of a case from how its worker ended and from the worker's report.
 struct CaseJudge: Sendable {
     let rule: VerdictRule
 
-    /// Adds the end and the report of the worker to the result, and judges it.
+    /// Adds the end and the report of the worker to `blank`, and judges the result.
     ///
     /// - Parameters:
-    ///   - share: the case's share of the budget in seconds; nil where it has none.
+    ///   - share: the case's share of the budget in seconds; nil if it has none.
     ///   - directory: the directory of the case, which still holds its files.
     func conclude(
         _ end: WorkerEnd, _ blank: CaseResult, scenario: any Scenario, engine: any Engine, share: Double?,
@@ -57,15 +57,17 @@ struct CaseJudge: Sendable {
         return MeasuredCase(result: result, details: details, replayed: end.report?.replayed)
     }
 
+    /// The metrics that are durations within a case.
     private static let clocked: Set<String> = [
         "latency_ns", "operation_ns", "duration_ms", "open_us", "longest_wait_ms", "recovery_ms",
     ]
 
-    /// A duration that exceeds the life of the process, as the runner's clock measured it: the clock stepped back or
-    /// jumped during the case. A step back gives a duration of centuries, since durations are unsigned differences.
+    /// Finds a sample whose duration is longer than the whole life of the worker by the runner's clock: the clock
+    /// stepped back or jumped during the case. A step back gives a duration of centuries, since durations are unsigned
+    /// differences.
     static func clockFailure(_ end: WorkerEnd, _ result: CaseResult) -> String? {
         let nanoseconds = ["ns": 1.0, "us": 1e3, "ms": 1e6]
-        // The two processes do not read the clock at the same moment.
+        // Worker and runner do not read the clock at the same moment.
         let limit = Double(end.durationNanoseconds) * 1.01 + 1e7
         let impossible = result.samples.first { sample in
             guard clocked.contains(sample.metric.name), let unit = nanoseconds[sample.metric.unit] else { return false }
@@ -77,8 +79,8 @@ struct CaseJudge: Sendable {
         }
     }
 
-    /// A memory limit for which the kernel killed a process, or that was never reached, says nothing about an engine:
-    /// oracle and harness are under the same limit.
+    /// Makes a case under a memory limit inconclusive if the kernel killed a process for the limit, or the limit was
+    /// never reached. Neither says anything about the engine: oracle and harness are under the same limit.
     func bound(_ end: WorkerEnd, _ result: inout CaseResult) {
         guard let memory = end.memory else { return }
         let metric = Metric("memory_limit_reached", unit: "count", .neutral, .measured)
@@ -95,7 +97,8 @@ struct CaseJudge: Sendable {
         result.leavePromisesOpen()
     }
 
-    /// A machine that lacks what a case needs is not the engine's fault. Called while the case's files still exist.
+    /// Makes a bad verdict `harness-error` if the machine lacked what the case needed, which is not the engine's fault.
+    /// To be called while the case's files still exist.
     func blameMachine(_ end: WorkerEnd, _ result: inout CaseResult, _ directory: String) {
         guard [.violation, .unpromised, .known, .harnessError].contains(result.verdict),
             let reason = HarnessFault.reason(after: end, directory: directory)
@@ -113,8 +116,8 @@ struct CaseJudge: Sendable {
         (seconds * 10).rounded() / 10
     }
 
-    /// A worker that crashed, hung or exceeded its memory limit adds an outcome to those that it reported before.
-    /// - Returns: that outcome as a trial; nil where the worker ended by itself.
+    /// Adds the outcome of a worker that crashed, hung or exceeded its memory limit to those that it reported before.
+    /// - Returns: that outcome as a trial; nil if the worker ended by itself.
     private func addProcessOutcome(_ end: WorkerEnd, _ result: inout CaseResult) -> Trial? {
         var outcome = end.stopped
         if outcome == nil, case .signalled = end.end { outcome = .crashed }
@@ -137,7 +140,7 @@ struct CaseJudge: Sendable {
         return trial
     }
 
-    /// Why the case is a failure of the harness; nil when it is a statement about the engine.
+    /// Why the case is a failure of the harness; nil if it says something about the engine.
     private func harnessFailure(_ end: WorkerEnd, _ result: CaseResult) -> String? {
         if let failure = end.report?.harnessFailure { return failure }
         if let first = end.report?.brokenTrials.first {

@@ -3,9 +3,9 @@ import RunRecords
 /// The result of opening a database and reading every value of it.
 package struct ContentFinding: Hashable, Sendable {
     package var outcome: Outcome
-    /// The first difference, or the engine's own message; empty where everything is right.
+    /// The first difference, or the engine's own message; empty if everything is right.
     package var detail: String
-    /// The values of the open cells, in the order in which they were asked for; nil where no integer was read.
+    /// The values of the cells that were passed as `open`, in their order; nil if a cell gave no integer.
     package var numbers: [Int64?]
 
     package init(_ outcome: Outcome, _ detail: String = "", numbers: [Int64?] = []) {
@@ -19,10 +19,10 @@ package struct ContentFinding: Hashable, Sendable {
 package enum DamageOracle {
     /// Opens, reads every value and compares it with `expected`.
     ///
-    /// An error of kind `damaged` counts as detected only when everything read before it is right: one wrong value
-    /// without an error makes the outcome `silently-wrong`, and so do missing rows. An error of another kind gives
-    /// `refused`; all data in place gives `correct`. The session is closed; an error of the close is the outcome where
-    /// everything read was right.
+    /// An error of kind `damaged` counts as detected only if everything read before it is right: one wrong value
+    /// without an error makes the outcome `silently-wrong`, and so do missing rows and an error of kind `untold`. An
+    /// error of another kind gives `refused`; all data in place gives `correct`. The session is closed; if everything
+    /// read was right, an error of the close is the outcome.
     package static func judge(
         engine: any Engine, settings: EngineSettings, location: DatabaseLocation, expected: TableSet
     ) -> (outcome: Outcome, detail: String) {
@@ -36,7 +36,7 @@ package enum DamageOracle {
         return (finding.outcome, finding.detail)
     }
 
-    /// The same; the cells of `open` may hold any value, and the finding lists their values.
+    /// Does the same as `judge`. The cells of `open` may hold any value, and the finding lists their values.
     package static func read(
         engine: any Engine, settings: EngineSettings, location: DatabaseLocation, expected: ExactOracle,
         open: [CellPlace] = []
@@ -53,7 +53,7 @@ package enum DamageOracle {
         return read(tables, expected: expected, open: open)
     }
 
-    /// The same for an open session, which is closed afterwards.
+    /// Does the same with an open session, and closes it.
     package static func read(
         _ session: any TableSession, expected: ExactOracle, open: [CellPlace] = []
     ) -> ContentFinding {
@@ -65,7 +65,7 @@ package enum DamageOracle {
         return finding
     }
 
-    /// The same with a comparison of the caller's, over all tables of the schema.
+    /// Does the same with the caller's own comparison, over all tables of the schema.
     package static func read(
         engine: any Engine, settings: EngineSettings, location: DatabaseLocation, schema: TableSet,
         into comparison: some ContentComparison
@@ -80,7 +80,7 @@ package enum DamageOracle {
         }
     }
 
-    /// The same for expected rows that are generated during the read.
+    /// Does the same with expected rows that are generated during the read.
     package static func judge(
         engine: any Engine, settings: EngineSettings, location: DatabaseLocation,
         inPieces source: any RangedDatasetSource, size: Int

@@ -1,6 +1,6 @@
 import RunRecords
 
-/// An in-memory model of the data: runs the same operations as the engine, and gives the right answer to every read.
+/// A model of the data in memory: it runs the same operations as the engine, and gives the right answer to every read.
 ///
 /// Rows are named by their index in the loaded data; rows inserted later follow. Deleted rows keep their index.
 package struct ExactOracle: Sendable {
@@ -20,7 +20,7 @@ package struct ExactOracle: Sendable {
         var digest = ReadDigest()
         guard let table = tables[reads.table] else { return digest }
         let columns = reads.columns.compactMap { table.content.columnIndex($0) }
-        // With few rows each is read many times: compute its contribution once.
+        // If keys outnumber rows, rows are read many times: compute the contribution of each row once.
         let rows = table.content.rowCount
         var known = [ReadDigest?](repeating: nil, count: reads.keys.count > rows ? rows : 0)
         for key in reads.keys {
@@ -105,7 +105,7 @@ package struct ExactOracle: Sendable {
 
     package mutating func deleteAll(table: String) { tables[table]?.deleteAll() }
 
-    /// Adds to the integer of one row. A row that is not there, or holds no integer, stays as it is.
+    /// Adds to the integer of one row. Without such a row, or if it holds no integer, nothing is changed.
     package mutating func increment(table name: String, column: String, key: Int64, by amount: Int64) {
         guard let table = tables[name], let row = table.row(key: key), let place = table.content.columnIndex(column),
             case .integer(let value) = table.value(row: row, column: place)
@@ -114,7 +114,7 @@ package struct ExactOracle: Sendable {
     }
 }
 
-/// A table of the model: the loaded columns, and what changed since.
+/// A table of the model: the loaded columns, and the changes since.
 package struct ModelTable: Sendable {
     package let content: Table
     private var rowsByKey: [Int64: Int]?
@@ -176,7 +176,7 @@ package struct ModelTable: Sendable {
         }
     }
 
-    /// For each row of the target table the rows of this table that link to it, once per link.
+    /// For each row of the target table, the rows of this table that link to it, once per link.
     func backlinks(column: Int, targetCount: Int) -> [[Int]] {
         var owners = [[Int]](repeating: [], count: targetCount)
         for row in liveRows {

@@ -6,14 +6,14 @@ import RunRecords
     import Darwin
 #endif
 
-/// The roles of an engine's files, by their names: `data-wal` of one engine and `000008.log` of another are both the
-/// log.
+/// The roles of an engine's files, by their names: `data-wal` of one engine and `000008.log` of another both have the
+/// role `log`.
 struct FileRoles {
     private var known: [String: DatabaseFile.Role] = [:]
     private let patterns: [(pattern: String, role: DatabaseFile.Role)]
 
-    /// - Parameter directory: the role of each file of a database below it is known by name; other names are matched
-    ///   with the engine's patterns.
+    /// - Parameter directory: the files of the databases below it are known by name; other names are matched with the
+    ///   engine's patterns.
     init(_ engine: any Engine, below directory: String) {
         patterns =
             engine.coordinationPatterns.map { ($0, .lock) } + engine.constantPatterns.map { ($0, .data) }
@@ -55,7 +55,7 @@ struct FileRoles {
 
     private static func baseName(_ path: String) -> String { String(path.split(separator: "/").last ?? "") }
 
-    /// A sweep leaves hundreds of directories with the same names in them: the first ones suffice.
+    /// A sweep leaves hundreds of directories with files of the same names: reading the first ones suffices.
     private static let mostDirectories = 64
 
     private static func directories(below root: String) -> [String] {

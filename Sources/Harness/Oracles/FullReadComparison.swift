@@ -17,14 +17,14 @@ package struct CellPlace: Hashable, Sendable {
 package protocol ContentComparison: RowSink {
     /// The first difference, in a sentence; nil while there is none.
     var difference: String? { get }
-    /// Call it after a read that reached the end: checks for missing rows.
+    /// To be called after a read that reached the end: checks for missing rows.
     func finish()
 }
 
-/// Compares the rows of a full read with the model as they arrive. Stops at the first difference.
+/// Compares the rows of a full read with the model as they arrive, and ends the read at the first difference.
 ///
-/// Every value of every row counts, and so does their order. Only the open cells may hold any value; it is kept for
-/// an oracle that knows bounds for it.
+/// Every value of every row counts, and so does their order. Only the open cells may hold any value: the comparison
+/// keeps it for an oracle that knows bounds for it.
 package final class FullReadComparison: ContentComparison {
     private let oracle: ExactOracle
     /// Columns by table and row.
@@ -74,7 +74,7 @@ package final class FullReadComparison: ContentComparison {
         return true
     }
 
-    /// Call it after a read that reached the end: checks for missing rows.
+    /// To be called after a read that reached the end: checks for missing rows.
     package func finish() {
         guard difference == nil else { return }
         for table in oracle.schema.tables {
@@ -100,8 +100,8 @@ package final class FullReadComparison: ContentComparison {
         return nil
     }
 
-    /// Reals are compared by their bits: a flipped sign of zero is a difference, and not-a-number equals itself. Texts
-    /// are compared by their bytes: Swift's `String` treats a letter with a combining accent as equal to the accented
+    /// Reals are compared by their bits: a flipped sign of zero is a difference, and NaN equals itself. Texts are
+    /// compared by their bytes, since Swift's `String` treats a letter with a combining accent as equal to the accented
     /// letter.
     package static func isSame(_ expected: Value, _ got: Value) -> Bool {
         switch (expected, got) {

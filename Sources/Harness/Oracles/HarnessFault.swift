@@ -7,20 +7,22 @@ import RunRecords
     import Darwin
 #endif
 
-/// Tells faults of the machine from failures of the engine.
+/// Tells what was wrong with the machine from what an engine did wrong.
 ///
-/// Called only after a case or a trial ended badly, while its files still exist. The result is a sentence about a
-/// fault of the machine, with its remedy, and no verdict on the engine. The case's own memory limit is not a fault.
+/// It is called only after a case or a trial ended badly, while the files are still there. It returns a sentence about
+/// the fault of the machine, with its remedy; the case then says nothing about the engine. The case's own memory limit
+/// is not a fault.
 package enum HarnessFault {
-    /// Below this much free space a database cannot work.
+    /// With less free space than this a database cannot work.
     static let reserveBytes: UInt64 = 2 << 20
-    /// An engine's message that the disk is full is believed while less than this is free: it may have freed since then
-    /// what it could not use.
+    /// An engine's message that the disk is full is believed while less than this is free: the engine may have given
+    /// back some space since then.
     static let doubtBytes: UInt64 = 512 << 20
-    /// With more open files than this the limit is the engine's fault: it leaks descriptors.
+    /// If this many open files or more are allowed, an engine that reaches the limit leaks descriptors, and is at fault
+    /// itself.
     static let honestFileCount: UInt64 = 4_096
 
-    /// The fault behind the end of a worker process.
+    /// The fault of the machine behind the end of a worker process.
     package static func reason(after end: WorkerEnd, directory: String) -> String? {
         if case .signalled(let signal) = end.end, end.stopped == nil,
             let reason = reason(signal: signal)
@@ -35,7 +37,7 @@ package enum HarnessFault {
         return reason(in: directory) ?? reason(texts: texts, directory: directory)
     }
 
-    /// For a signal that no engine sends: it came from outside the process.
+    /// The fault behind a signal that no engine sends: it came from outside the process.
     static func reason(signal: Int32) -> String? {
         switch signal {
         case SIGKILL:
@@ -47,7 +49,7 @@ package enum HarnessFault {
         }
     }
 
-    /// Checks the file system; with `probing` also writes to it, as the engine would.
+    /// Checks the file system; with `probing` it also writes a file there, as the engine would.
     package static func reason(in directory: String, probing: Bool = true) -> String? {
         var status = statvfs()
         guard statvfs(directory, &status) == 0 else {
@@ -86,7 +88,7 @@ package enum HarnessFault {
         "the disk under \(directory) is full (\(free) free): make room, or name another place with --out"
     }
 
-    /// The fault that an error code of the harness's own call shows; nil where it shows none.
+    /// The fault that an error code of the harness's own call shows; nil if it shows none.
     package static func reason(code: Int32, directory: String) -> String? {
         switch code {
         case ENOSPC: full(directory, "nothing")
@@ -100,7 +102,7 @@ package enum HarnessFault {
         }
     }
 
-    /// The fault that an engine's messages name, where a check of the machine confirms it.
+    /// The fault that an engine's messages name, if a check of the machine confirms it.
     static func reason(texts: [String], directory: String) -> String? {
         func says(_ words: [String]) -> Bool {
             texts.contains { text in words.contains { text.contains($0) } }

@@ -1,8 +1,8 @@
 import RunRecords
 
-/// Judges the sum of increments of one number, where only the sum is known: the number of effective increments is at
-/// least the acknowledged ones and at most the attempted ones. Where every read and write is known, a checker of
-/// histories finds more.
+/// Judges the sum of increments of one number when nothing else is known: the number of effective increments is at
+/// least that of the acknowledged ones and at most that of the attempted ones. With every read and write known, a
+/// checker of histories finds more.
 package enum IncrementSum {
     package static func judge(
         initial: Int64, acknowledged: Int64, attempted: Int64, final: Int64

@@ -1,8 +1,8 @@
 import RunRecords
 import Seeds
 
-/// Compares the rows of a full read with those of a data set that is generated in pieces during the read: for databases
-/// of which memory cannot hold a second copy.
+/// Compares the rows of a full read with those of a data set that is generated in pieces during the read. It is for
+/// databases so large that memory cannot hold a second copy of the rows.
 final class PiecewiseComparison: ContentComparison {
     /// The data set's tables without their rows.
     let schema: TableSet
@@ -13,7 +13,7 @@ final class PiecewiseComparison: ContentComparison {
     private var nextRow = 0
     private(set) var difference: String?
 
-    /// Rows that are generated at a time.
+    /// The rows that are generated at a time.
     private static let rowsOfAPiece = 4_096
 
     init(_ source: any RangedDatasetSource, size: Int) throws {

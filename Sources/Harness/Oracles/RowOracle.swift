@@ -3,17 +3,16 @@ import Seeds
 
 /// Gives the expected values of single rows of a case's main table, as it was loaded.
 ///
-/// A data set that comes in pieces is never generated as a whole: of ten million rows a case needs the few thousand
-/// that it reads.
+/// A data set that comes in pieces is never generated as a whole: of ten million rows, the case reads a few thousand.
 package struct RowOracle {
-    /// The tables; without rows where the data set comes in pieces.
+    /// The tables; without rows if the data set comes in pieces.
     package let schema: TableSet
     package let rowCount: Int
     private let exact: ExactOracle?
     private let keys: [Int64]
     private let source: (any RangedDatasetSource)?
 
-    /// Throws: `HarnessError` where the main table has no integer key.
+    /// Throws: `HarnessError` if the main table has no integer key.
     package init(_ context: CaseContext) throws {
         source = context.sourceInPieces
         if let source {
@@ -38,7 +37,7 @@ package struct RowOracle {
     package func key(ofRow row: Int) -> Int64 { source == nil ? keys[row] : Int64(row) }
 
     /// What `TableSession.readPoints` must return for unchanged rows.
-    /// Complexity: O(keys), with one or two allocations each where the data set comes in pieces.
+    /// Complexity: O(keys), with one or two allocations per key if the data set comes in pieces.
     package func digest(_ reads: PointReads) -> ReadDigest {
         if let exact { return exact.digest(reads) }
         var digest = ReadDigest()

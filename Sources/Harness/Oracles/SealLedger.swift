@@ -1,10 +1,10 @@
 import RunRecords
 
-/// Records the nonces of all sealed units seen on a disk, and finds contents that are not sealed.
+/// Records the nonces of all sealed units that it saw in files, and finds contents that are not sealed.
 ///
-/// A nonce used twice under one key reveals both texts. Which key was used cannot be seen, and need not be: nonces are
-/// random, so that no two are equal, whatever the key. The same unit seen again, unchanged and at its place, is not a
-/// reuse.
+/// A nonce that is used twice under one key reveals both texts. The ledger cannot see which key was used, and need not:
+/// nonces are random, so that no two are equal, whatever the key. The same unit seen again, unchanged and at its place,
+/// is not a second use.
 package struct SealLedger {
     private struct Place: Equatable {
         var path: String
@@ -13,12 +13,12 @@ package struct SealLedger {
     }
 
     private let engine: any EncryptingEngine
-    /// Texts of the database, none of which may appear in its files.
+    /// Texts of the database. None of them may appear in its files.
     private let secrets: [[UInt8]]
     private var places: [[UInt8]: Place] = [:]
     /// Number of units seen.
     package var count: Int { places.count }
-    /// The first fault; nil without one.
+    /// The first fault that was found; nil if there is none.
     package private(set) var fault: String?
 
     package init(_ engine: any EncryptingEngine, secrets: [String]) {
@@ -33,7 +33,7 @@ package struct SealLedger {
         for unit in engine.sealedUnits(in: bytes, of: path, at: offset) {
             let place = Place(path: path, offset: unit.offset, tag: unit.tag)
             let known = places.updateValue(place, forKey: unit.nonce)
-            // Two units in one call are different units, even where their bytes are equal.
+            // Two units in one call are different units, even if their bytes are equal.
             if let other = here.updateValue(unit.offset, forKey: unit.nonce) {
                 fault = "bytes \(other) and \(unit.offset) of \(path) are sealed under one nonce"
             } else if let known, known != place {
@@ -52,14 +52,14 @@ package struct SealLedger {
         }
     }
 
-    /// The same for the files of a database, except those for coordination between processes.
+    /// Checks the files of a database, except those for coordination between processes.
     package mutating func add(_ engine: any Engine, at location: DatabaseLocation) throws {
         for file in engine.files(at: location) where file.role != .lock {
             add(try FileTree.readBytes(file.path), of: file.path)
         }
     }
 
-    /// The fault of everything checked; nil without one.
+    /// The fault that was found, or that no sealed unit was seen at all; nil if all is right.
     package var finding: String? {
         fault ?? (count == 0 ? "nothing in the files of an encrypted database is sealed" : nil)
     }
@@ -77,15 +77,15 @@ package struct SealLedger {
 }
 
 extension CaseContext {
-    /// A ledger for the case's database; nil where it is not encrypted.
+    /// A ledger for the case's database; nil if it is not encrypted.
     ///
-    /// - Parameter secrets: texts of the database; nil: some of the case's data set.
+    /// - Parameter secrets: texts of the database; nil to take some of the case's data set.
     package func sealLedger(secrets: [String]? = nil) throws -> SealLedger? {
         guard settings.encryptionKey != nil, let engine = engine as? any EncryptingEngine else { return nil }
         return SealLedger(engine, secrets: try secrets ?? Self.secrets(try tables()))
     }
 
-    /// Texts that are too long to appear in a sealed file by accident.
+    /// Texts of the data set that are too long to appear in a sealed file by accident.
     package static func secrets(_ tables: TableSet) -> [String] {
         let main = tables.main
         guard main.rowCount > 0 else { return [] }
@@ -95,21 +95,21 @@ extension CaseContext {
         }
     }
 
-    /// Checks the nonces in the files of an encrypted database that no process writes, as one trial of the case.
+    /// Checks the files of an encrypted database while no process writes to it, as one trial of the case.
     package func judgeSeals(at location: DatabaseLocation, address: String = "seals") throws {
         guard var ledger = try sealLedger() else { return }
         try ledger.add(engine, at: location)
         add(ledger, address: address)
     }
 
-    /// The fault in these files; nil without one.
+    /// The fault in the files of a database; nil if there is none.
     package func sealFault(at location: DatabaseLocation) throws -> String? {
         guard var ledger = try sealLedger() else { return nil }
         try ledger.add(engine, at: location)
         return ledger.finding
     }
 
-    /// The same for files that were read already.
+    /// Checks files that were read already, as one trial of the case.
     package func judgeSeals(_ files: [(path: String, bytes: [UInt8])], address: String = "seals") throws {
         guard var ledger = try sealLedger() else { return }
         for file in files { ledger.add(file.bytes, of: file.path) }

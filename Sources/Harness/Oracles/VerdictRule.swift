@@ -6,7 +6,7 @@ package struct VerdictRule: Sendable {
         package var verdict: Verdict
         /// The reason, in a sentence; empty for a pass.
         package var message: String
-        /// Every promise that the scenario tests, with its state after these outcomes.
+        /// Every promise that the scenario tests, and whether the engine kept it in this case.
         package var promises: [JudgedPromise]
     }
 
@@ -16,9 +16,10 @@ package struct VerdictRule: Sendable {
         self.known = known
     }
 
-    /// A wrong outcome is one that the scenario does not accept. It is a violation when every engine must get the
-    /// scenario right (`expects` nil), or when the engine promises what the scenario expects; else it is `unpromised`.
-    /// A crash, a hang and an exceeded memory limit are also violations for an engine that promises to survive damage.
+    /// A wrong outcome is one that the scenario does not accept. It is a violation if every engine must get the
+    /// scenario right (`expects` nil), or if the engine makes the promise that the scenario tests; otherwise it is
+    /// `unpromised`. A crash, a hang and an exceeded memory limit are also violations for an engine that promises to
+    /// survive damage, unless the scenario tests limits of the process.
     package func judge(
         _ outcomes: [OutcomeCount], test: Case, scenario: any Scenario, engine: any Engine
     ) -> Judgement {
@@ -52,7 +53,8 @@ package struct VerdictRule: Sendable {
 
     // MARK: Promises
 
-    /// The promises that wrong outcomes of the scenario would break; nil stands for what every engine must get right.
+    /// The promises that wrong outcomes of the scenario would break; nil stands for what every engine must get right,
+    /// promised or not.
     private static func asked(of scenario: any Scenario) -> [Promise.Kind?] {
         var asked: [Promise.Kind?] = []
         for outcome in Outcome.allCases where !scenario.accepts.contains(outcome) {
@@ -72,20 +74,20 @@ package struct VerdictRule: Sendable {
         return engine.isolation.map { $0 >= scenario.isolation } ?? false
     }
 
-    /// The promise that a wrong outcome breaks: `.some(nil)` for what every engine must get right, nil where the engine
-    /// made no promise that it breaks.
+    /// The promise that a wrong outcome breaks: `.some(nil)` for what every engine must get right, nil if the engine
+    /// made no promise that the outcome breaks.
     private func brokenPromise(
         _ outcome: Outcome, _ scenario: any Scenario, engine: any Engine, test: Case
     ) -> Promise.Kind?? {
         let kind = scenario.promise(brokenBy: outcome)
         if isMade(kind, scenario, engine: engine, test: test) { return .some(kind) }
-        // A limit of the process is not damage.
+        // A limit of the process is not damage, which the promise below is about.
         if kind == .survivesLimits { return nil }
         let endsProcess: Set<Outcome> = [.crashed, .hung, .memoryLimit]
         return endsProcess.contains(outcome) && engine.promises(.survivesDamage) ? .some(.survivesDamage) : nil
     }
 
-    /// The tested promises, and those that an outcome broke though the scenario does not test them.
+    /// The promises that the scenario tests, and those that an outcome broke though the scenario does not test them.
     private func judged(
         _ asked: [Promise.Kind?], _ wrong: [OutcomeCount], broken: [(OutcomeCount, KnownViolation?)],
         scenario: any Scenario, engine: any Engine, test: Case
@@ -109,7 +111,7 @@ package struct VerdictRule: Sendable {
     /// Outcomes that cost only time or space.
     private static let costly: Set<Outcome> = [.hung, .overSize]
 
-    /// Without a named promise the outcome decides the concern: an engine that hangs, or does not compact, loses no
+    /// If no promise is named, the outcome decides the concern: an engine that hangs, or does not compact, loses no
     /// data.
     private func promise(
         _ kind: Promise.Kind?, _ state: JudgedPromise.State, by outcome: Outcome?
@@ -121,8 +123,9 @@ package struct VerdictRule: Sendable {
 
     // MARK: Words
 
-    /// The right outcome of a case in which `outcome` came: what the scenario accepts, which engine promises it, and
-    /// each bound of the case with its meaning. `correct, as strata promises: ... Allowed: bound=4, times ...`.
+    /// The right outcome of a case in which `outcome` came, for people: what the scenario accepts, which promise
+    /// demands it, and each bound of the case with its meaning. `correct, as strata promises: ... Allowed: bound=4,
+    /// times ...`.
     package func expectation(
         against outcome: Outcome, of test: Case, scenario: any Scenario, engine: (any Engine)?
     ) -> String {
@@ -148,7 +151,7 @@ package struct VerdictRule: Sendable {
         return ", though \(engine.name) promises: \(promise.sentence)"
     }
 
-    /// The promise as text; isolation with the level that the scenario needs.
+    /// The promise as text; for isolation, the level that the scenario needs.
     private static func words(_ kind: Promise.Kind, _ scenario: any Scenario) -> String {
         kind == .isolation ? "\(scenario.isolation.rawValue) isolation" : kind.rawValue
     }

@@ -7,10 +7,10 @@ import RunRecords
     import Darwin
 #endif
 
-/// Finds the files that belong to a program: plans and the list of known violations.
+/// Finds the files that a program needs beside itself: plans, the list of known violations, baselines and mistakes.
 ///
-/// Searched in this order: the directory given by `--plans`; `Benchmarks/Plans` below the working directory; and
-/// `Benchmarks/Plans` or `share/assay/Plans` in the directory of the program or in one above it, so that a program in
+/// It searches in this order: the directory given by `--plans`; `Benchmarks/Plans` below the working directory; and
+/// `Benchmarks/Plans` or `share/assay/Plans` in the directory of the program or in one above it. So a program in
 /// `.build/release` finds its checkout, and one in `/usr/lib/assay` the installed files.
 package struct Checkout: Sendable {
     /// The directory of the plans.
@@ -20,7 +20,7 @@ package struct Checkout: Sendable {
         self.plansDirectory = plansDirectory
     }
 
-    /// The known violations: none where there is no checkout and no file was named.
+    /// The known violations: none if there is no checkout and no file was named.
     package static func knownViolations(
         given: String?, executable: String, registries: Registries? = nil
     ) throws -> [KnownViolation] {
@@ -49,7 +49,7 @@ package struct Checkout: Sendable {
         return nil
     }
 
-    /// The path of the running program, links resolved.
+    /// The path of the running program, with symbolic links resolved.
     package static func executablePath(fallback: String) -> String {
         let path = "/proc/self/exe"
         guard let resolved = realpath(FileTree.exists(path) ? path : fallback, nil) else { return fallback }
@@ -62,7 +62,7 @@ package struct Checkout: Sendable {
         try FileTree.names(in: plansDirectory).filter { $0.hasSuffix(".json5") }.map { String($0.dropLast(6)) }
     }
 
-    /// A plan by name, or by path when it has a slash or the extension.
+    /// A plan by its name; or by its path, if `name` has a slash or the extension.
     package func plan(_ name: String) throws -> Plan {
         if name.contains("/") || name.hasSuffix(".json5") {
             guard FileTree.exists(name) else {
@@ -91,9 +91,9 @@ package struct Checkout: Sendable {
         return file.hasSuffix(".json") ? String(file.dropLast(5)) : file
     }
 
-    /// The known violations of `known.json5` beside the plans' directory; none without such a file.
+    /// The known violations of `known.json5` beside the plans' directory; none if there is no such file.
     ///
-    /// `registries`: where its names are looked up.
+    /// - Parameter registries: where the names in the file are looked up; nil to accept any name.
     package func knownViolations(_ registries: Registries? = nil) throws -> [KnownViolation] {
         let file = plansDirectory + "/../known.json5"
         guard FileTree.exists(file) else { return [] }
@@ -112,7 +112,7 @@ package struct Checkout: Sendable {
         return parent + "/Baselines"
     }
 
-    /// Names of the baselines, ascending; none without their directory.
+    /// Names of the baselines, ascending; none if their directory is missing.
     package func baselineNames() throws -> [String] {
         guard FileTree.isDirectory(baselinesDirectory) else { return [] }
         let files = try FileTree.names(in: baselinesDirectory).filter { $0.hasSuffix(".json") }
@@ -137,7 +137,7 @@ package struct Checkout: Sendable {
         return list
     }
 
-    /// Commit and branch of the checkout, read without git; empty without a checkout.
+    /// Commit and branch of the checkout, read from its files without running git; empty without a checkout.
     package func revision() -> (commit: String, branch: String) {
         let root = plansDirectory == "Benchmarks/Plans" ? "." : plansDirectory + "/../.."
         guard let head = try? FileTree.readText(root + "/.git/HEAD") else { return ("", "") }

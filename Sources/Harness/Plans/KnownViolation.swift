@@ -2,12 +2,12 @@ import Commands
 import JSONText
 import RunRecords
 
-/// A violation that is listed with a reason, in Benchmarks/known.json5.
+/// A violation that Benchmarks/known.json5 lists with its reason: it is counted, but does not fail a run.
 package struct KnownViolation: Sendable, Equatable {
     package var scenario: String
     package var engine: String
     package var outcome: Outcome
-    /// nil: on any data set.
+    /// The data set of the case; nil for any.
     package var dataset: String?
     /// Parameters that the case must have; others may have any value.
     package var parameters: [String: String] = [:]
@@ -32,7 +32,7 @@ package struct KnownViolation: Sendable, Equatable {
     /// Reads the list: an array of objects with scenario, engine, outcome, reason, and optionally dataset and
     /// parameters.
     ///
-    /// `registries`: where the names are looked up; nil to accept any name.
+    /// - Parameter registries: where the names are looked up; nil to accept any name.
     package static func read(
         _ text: String, file: String, registries: Registries? = nil
     ) throws(PlanError) -> [KnownViolation] {
@@ -82,7 +82,7 @@ package struct KnownViolation: Sendable, Equatable {
         return parameters
     }
 
-    /// An unknown name would excuse nothing, without a warning.
+    /// Refuses unknown names: an entry with one would cover no case, without a warning.
     private static func checkNames(
         _ reader: PlanObject, file: String, _ registries: Registries
     ) throws(PlanError) {
@@ -99,7 +99,7 @@ package struct KnownViolation: Sendable, Equatable {
         }
     }
 
-    /// Entries whose case ran to its end without such an outcome: the violation may be fixed.
+    /// The entries whose cases ran to their end without this outcome: the violation may be fixed.
     package static func notNeeded(_ known: [KnownViolation], by results: [CaseResult]) -> [KnownViolation] {
         let judged: Set<Verdict> = [.pass, .known, .violation, .unpromised]
         return known.filter { entry in

@@ -3,7 +3,7 @@ import JSONText
 import RunRecords
 import Seeds
 
-/// A text of a plan with its place, for error messages.
+/// A name in a plan with its place in the file, for error messages.
 package struct PlanName: Hashable, Sendable {
     package var text: String
     package var position: TextPosition?
@@ -20,25 +20,26 @@ package struct PlanName: Hashable, Sendable {
     }
 }
 
-/// One entry of a plan: a scenario with lists, of which every combination is a case.
+/// One entry of a plan: a scenario with lists of values, of which every combination is a case.
 package struct PlanEntry: Sendable {
     package var scenario: PlanName
-    /// nil: the plan's.
+    /// nil for the engines of the plan.
     package var engines: [PlanName]?
-    /// Engines of the plan that the entry skips, where it names no engines of its own.
+    /// Engines of the plan that the entry leaves out, if it names no engines of its own.
     package var except: [PlanName] = []
-    /// nil: the scenario's own data set.
+    /// nil for the scenario's own data set.
     package var datasets: [PlanName]?
-    /// nil: the data set's own size.
+    /// nil for the data set's own size.
     package var sizes: [Int]?
     package var durability: [DurabilityClass]?
     package var seeds: [Seed]?
     package var parameters: [PlanParameter] = []
-    /// Weight of the entry's cases when the budget is divided.
+    /// The weight of each of its cases when the time budget is divided.
     package var weight: Double = 1
-    /// Whether its cases are compared: measured in the plan's rounds, with one engine of each comparison as two sides.
+    /// Whether its cases are compared between engines: they are measured in the plan's rounds, and one engine of each
+    /// comparison is measured as two sides.
     package var isHeadline = false
-    /// Whether an inconclusive case of it leaves the run undecided; nil: as the plan says.
+    /// Whether an inconclusive case leaves the run undecided; nil for what the plan says.
     package var isRequired: Bool?
 
     package init(scenario: PlanName) {
@@ -65,21 +66,22 @@ package struct Plan: Sendable {
     package var budgetSeconds: Double?
     /// A worker that holds more anonymous memory than this ends as `memory-limit`.
     package var memoryMegabytes = 3_072
-    /// How long a case may run past its share of the budget before it counts as hung.
+    /// How long a case may run after the end of its share of the budget before it counts as hung.
     package var hangSeconds = 60.0
     package var engines: [PlanName] = []
     package var durability: [DurabilityClass] = [.full]
     package var entries: [PlanEntry] = []
-    /// Most measurements of each headline case, each in a process of its own. Where no case is marked as headline, all
-    /// are.
+    /// The most measurements of each headline case, each in a process of its own. If no entry is marked as headline,
+    /// all cases are headline cases.
     package var rounds = 1
-    /// false: figures mean nothing and are not shown; cases may run at the same time.
+    /// If false, figures mean nothing and are not shown, and cases may run at the same time.
     package var measures = true
     /// Whether an inconclusive case leaves the run undecided, unless its entry says otherwise.
     package var isRequired = true
-    /// Whether instructions are counted: in one more process per measurement, which takes some fifty times as long.
+    /// Whether instructions are counted. That takes one more process per measurement, which runs some fifty times as
+    /// long.
     package var countsInstructions = false
-    /// Budgets that `assay gate` checks, besides a baseline.
+    /// The budgets of counters that `assay gate` checks beside a baseline.
     package var budgets: [PlanBudget] = []
 
     package init(name: String, file: String, summary: String = "") {
@@ -88,11 +90,11 @@ package struct Plan: Sendable {
         self.summary = summary
     }
 
-    /// Whether some cases are measured in rounds and the others once.
+    /// Whether only some cases are measured in rounds, and the others once.
     var marksHeadlines: Bool { entries.contains(where: \.isHeadline) }
 
-    /// Throws: `PlanError` with the place of the mistake. Names of scenarios, engines and data sets are checked when
-    /// the plan is expanded.
+    /// Throws: `PlanError` with the place of the mistake. Names of scenarios, engines and data sets are not checked
+    /// here, but when the plan is expanded.
     package static func read(_ text: String, name: String, file: String) throws(PlanError) -> Plan {
         var plan = Plan(name: name, file: file)
         let root = try JSONNode.read(text, file: file)

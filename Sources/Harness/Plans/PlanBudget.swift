@@ -2,11 +2,11 @@ import Commands
 import JSONText
 import RunRecords
 
-/// A budget of a plan with its place, for error messages.
+/// A counter budget of a plan with its place in the file, for error messages.
 package struct PlanBudget: Sendable {
     /// `SCENARIO.ENGINE.METRIC` or a shorter form, as written.
     package var name: PlanName
-    /// The limit as written.
+    /// The limit as the plan has it.
     package var text: String
     package var limit: BudgetLimit
 
@@ -25,7 +25,7 @@ package struct PlanBudget: Sendable {
         return budgets
     }
 
-    /// Resolves the parts of the name.
+    /// Looks up the parts of the name.
     func budget(file: String, _ registries: Registries) throws(PlanError) -> Budget {
         var parts = name.text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard (1...3).contains(parts.count), let metric = parts.popLast() else {

@@ -17,23 +17,23 @@ package struct PlanFilter: Sendable {
     package init() {}
 }
 
-/// A case of a run, with what is known before it starts.
+/// A case of a run, and what is known of it before it starts.
 package struct PlannedCase: Sendable {
     package var test: Case
     package var weight: Double
-    /// Set where the case does not run: `not-built`, `not-applicable`.
+    /// Set if the case does not run: `not-built`, `not-applicable`.
     package var verdict: Verdict?
     package var reason: String
-    /// Measured in the rounds of the plan, compared with the other engines.
+    /// Whether it is measured in the plan's rounds, and compared with other engines.
     package var isHeadline = false
-    /// Each round measures it as two sides.
+    /// Whether each round measures it twice, as two sides.
     package var hasControl = false
-    /// Leaves the run undecided when it is inconclusive.
+    /// Whether the run is undecided if this case is inconclusive.
     package var isRequired = true
 }
 
 extension PlannedCase {
-    /// A case without a plan, such as that of a case file.
+    /// A case that is in no plan, such as that of a case file.
     package init(_ test: Case) { self.init(test: test, weight: 1, verdict: nil, reason: "") }
 }
 
@@ -49,7 +49,7 @@ package struct PlanExpansion {
         self.registries = registries
     }
 
-    /// The cases in the order of the plan; a case of two entries appears once.
+    /// The cases in the order of the plan; a case that two entries have appears once.
     ///
     /// A scenario that the filter names and the plan lacks is added with its defaults.
     /// Throws: `PlanError` for unknown names, with the nearest known one.
@@ -67,7 +67,7 @@ package struct PlanExpansion {
         return cases
     }
 
-    /// With `--only objects` an engine without links between rows has nothing to compare.
+    /// With `--only objects`, an engine that has no capability for objects has nothing to compare.
     private func isInLayer(_ planned: PlannedCase) -> Bool {
         guard filter.layers == [.objects], let engine = registries.engines.engine(named: planned.test.engine) else {
             return true
@@ -76,7 +76,7 @@ package struct PlanExpansion {
     }
 
     private func error(_ kind: String, _ name: PlanName, among known: [String]) -> PlanError {
-        // A topic that lists them, where there is one.
+        // The topic of `assay list` that has the names, if there is one.
         let topic = ["scenario": "scenarios", "engine": "engines", "data set": "datasets"][kind]
         let list = topic.map { "assay list \($0)" }
         return PlanError(
@@ -177,8 +177,8 @@ package struct PlanExpansion {
         return names.filter { !entry.except.contains($0) }.map(\.text)
     }
 
-    /// The engines of an entry that the command line keeps. A scenario named on the command line runs on an engine
-    /// named there, even where none of its entries has that engine.
+    /// The engines of an entry that the command line allows. A scenario that the command line names runs on every
+    /// engine that it names, even if the plan does not have that scenario on that engine.
     private func chosenEngines(_ entry: PlanEntry) throws(PlanError) -> [String] {
         let list = try engines(entry)
         if filter.engines.isEmpty { return list }
@@ -188,7 +188,8 @@ package struct PlanExpansion {
         return filter.engines.filter { list.contains($0) || !elsewhere.contains($0) }
     }
 
-    /// Throws for an engine of the command line that the plan does not run on: it would be left out silently.
+    /// Throws for an engine of the command line on which the plan has no case: the run would leave it out without a
+    /// word.
     private func checkEngines(_ entries: [PlanEntry]) throws(PlanError) {
         guard filter.scenarios.isEmpty, !filter.engines.isEmpty else { return }
         var planned: [String] = []
@@ -228,7 +229,7 @@ package struct PlanExpansion {
         guard let own = dataset.defaultSize else { return [0] }
         if let size = filter.size { return [size] }
         let sizes = entry.sizes ?? [own]
-        // 0 is not a size: it stands for a data set that decides its own.
+        // A size of 0 is not allowed: in a case it means that the data set decides its own size.
         guard sizes.allSatisfy({ $0 > 0 }) else {
             throw PlanError(
                 file: plan.file, "\(entry.scenario.text): sizes needs whole numbers from 1", at: entry.scenario.position
@@ -237,7 +238,7 @@ package struct PlanExpansion {
         return sizes
     }
 
-    /// Every combination of the parameters' values; parameters not named have their defaults.
+    /// Every combination of the values of the parameters. A parameter that is not named has its default.
     private func parameterSets(
         _ entry: PlanEntry, _ scenario: any Scenario
     ) throws(PlanError) -> [[CaseParameter]] {
@@ -260,7 +261,7 @@ package struct PlanExpansion {
                     throw PlanError(file: file, "\(scenario.slug): \(error)", at: value.position)
                 }
             }
-            // The default of a condition means no condition, and is not listed in a case.
+            // A case does not list a condition with its default, which means that there is no such condition.
             let ordinary = conditions.contains { $0.name == parameter.name } ? parameter.defaultValue : nil
             sets = sets.flatMap { set in
                 chosen.map { $0 == ordinary ? set : set + [CaseParameter(name: parameter.name, value: $0)] }

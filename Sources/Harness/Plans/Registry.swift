@@ -16,7 +16,7 @@ package struct ScenarioRegistry: Sendable {
         scenarios.first { $0.slug == slug }
     }
 
-    /// Scenarios without those that break the harness on purpose.
+    /// All scenarios but those that break the harness on purpose.
     package var listed: [any Scenario] {
         scenarios.filter { $0.family != .planted }
     }

@@ -8,12 +8,13 @@ package struct ScenarioParameter: Sendable {
         case text
     }
 
-    /// The meaning of a number in a case. `assay minimize`, which searches for a smaller case, changes only sizes.
+    /// What a number in a case means. `assay minimize`, which searches for a smaller case that fails, changes only
+    /// sizes.
     package enum Role: String, Sendable, CaseIterable {
         /// An amount: rows, operations, threads. A smaller value makes a smaller case of the same kind.
         case size
-        /// How thorough the search is: faults, disks, states. With a smaller value it finds fewer failures, and no
-        /// other ones.
+        /// How thorough the search is: faults, disks, states. With a smaller value it finds fewer failures, but no
+        /// others.
         case effort
         /// What is promised or allowed: a bound, a time to wait. A smaller value makes any engine fail.
         case allowance
@@ -24,15 +25,15 @@ package struct ScenarioParameter: Sendable {
     package var name: String
     package var defaultValue: String
     package var kind: Kind
-    /// For numbers only.
+    /// Only numbers have a role.
     package let role: Role?
     /// One line for `assay list`.
     package var summary: String
 
-    /// An upper limit beyond what any machine does in a day.
+    /// The upper limit of a number without a range: more than any machine does in a day.
     static let most = 100_000_000
 
-    /// A whole number: from `range`, else from 1, or from 0 where the default is 0. Its scenario states its role.
+    /// A whole number: in `range`, or else from 1 on, or from 0 on if the default is 0.
     package init(
         _ name: String, _ role: Role, default number: Int, range: ClosedRange<Int>? = nil, summary: String
     ) {
@@ -45,7 +46,7 @@ package struct ScenarioParameter: Sendable {
         kind = .integer(range)
     }
 
-    /// A choice from `allowed`, or any text where that is empty.
+    /// A choice from `allowed`, or any text if that is empty.
     package init(_ name: String, default defaultValue: String, allowed: [String] = [], summary: String) {
         precondition(!allowed.isEmpty || Int(defaultValue) == nil, "\(name) is a number, and has no role")
         self.name = name
@@ -60,7 +61,7 @@ package struct ScenarioParameter: Sendable {
         if case .choice(let values) = kind { values } else { [] }
     }
 
-    /// For people: `1 to 64`, `clean, log`; empty where any text is possible.
+    /// For people: `1 to 64`, `clean, log`; empty if any text is possible.
     package var rangeText: String {
         switch kind {
         case .integer(let range):
@@ -71,7 +72,7 @@ package struct ScenarioParameter: Sendable {
         }
     }
 
-    /// The canonical spelling of a value. Throws: `ParameterError`.
+    /// The one spelling of a value that cases use. Throws: `ParameterError`.
     package func canonical(_ value: String) throws(ParameterError) -> String {
         switch kind {
         case .text: return value

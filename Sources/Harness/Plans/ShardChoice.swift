@@ -3,7 +3,7 @@ import RunRecords
 /// The shard of a plan that this process runs: from `--shard`, or from a scheduler's environment variables.
 package struct ShardChoice: Sendable, Equatable {
     package let shard: Shard
-    /// The environment variable that `auto` used: `SLURM_ARRAY_TASK_ID`. Empty without `auto`.
+    /// The environment variable that `auto` read the shard from: `SLURM_ARRAY_TASK_ID`. Empty without `auto`.
     package let source: String
 
     /// Why no shard can be chosen, with the remedy.
@@ -13,7 +13,7 @@ package struct ShardChoice: Sendable, Equatable {
 
     /// - Parameters:
     ///   - text: `I/N`, `auto` or `auto/N`.
-    ///   - variable: reads an environment variable; nil where it is not set.
+    ///   - variable: reads an environment variable; nil if it is not set.
     package init(_ text: String, variable: (String) -> String?) throws(Refusal) {
         if let shard = Shard(text) {
             (self.shard, source) = (shard, "")
@@ -71,7 +71,7 @@ package struct ShardChoice: Sendable, Equatable {
         return ShardChoice(shard, source: source)
     }
 
-    /// The tasks of an array are numbered from its lowest index, in its step.
+    /// Slurm numbers the tasks of an array from its lowest index on, in its step.
     private static func slurmTask(_ variable: (String) -> String?) throws(Refusal) -> (Int, Int?) {
         let id = try number(slurm, variable)
         let count = try number("SLURM_ARRAY_TASK_COUNT", variable)

@@ -2,18 +2,19 @@ import RunRecords
 
 /// An output file of valgrind's callgrind: the cost of each function, and of each call between two functions.
 ///
-/// It has calls but no stacks. The cost of a function with several callers is divided among them in proportion to the
-/// cost of their calls, and so is the cost of its callees: exact where each function has one caller, else an estimate.
+/// It has calls but no stacks. The cost of a function with several callers is divided among these in proportion to the
+/// cost of their calls, and so is the cost of the functions that it calls: exact if each function has one caller,
+/// otherwise an estimate.
 struct CallgrindFile {
     private struct Function {
         var own = 0.0
-        /// By called function: inclusive cost.
+        /// The inclusive cost of its calls, by the called function.
         var calls: [String: Double] = [:]
 
         var total: Double { own + calls.values.reduce(0, +) }
     }
 
-    /// By the file's number of the function, or its name: two functions may have the same name.
+    /// By the file's number for the function, or its name if it has no number: two functions may have the same name.
     private var functions: [String: Function] = [:]
     private var names: [String: String] = [:]
 
@@ -21,7 +22,7 @@ struct CallgrindFile {
         var current = ""
         var called = ""
         var isCall = false
-        // The cost follows as many position columns as the file declares.
+        // In a line of costs, the cost comes after as many columns of positions as the file declares.
         var positionCount = 1
         for line in text.split(separator: "\n") {
             if let rest = Self.rest(line, "positions: ") {
@@ -49,7 +50,7 @@ struct CallgrindFile {
         line.hasPrefix(prefix) ? line.dropFirst(prefix.count) : nil
     }
 
-    /// A name is written once, after its number: `(12) main`; later only `(12)`.
+    /// The file writes a name once, after its number: `(12) main`; later only `(12)`.
     private mutating func key(_ text: Substring) -> String {
         guard text.hasPrefix("("), let end = text.firstIndex(of: ")") else { return String(text) }
         let number = String(text[...end])
@@ -58,7 +59,8 @@ struct CallgrindFile {
         return number
     }
 
-    /// A cost below a thousandth of the total is added to the caller.
+    /// Stacks from the roots. A call that costs less than a thousandth of the total is counted as its caller's own
+    /// cost.
     var stacks: FoldedStacks {
         let called = Set(functions.values.flatMap(\.calls.keys))
         let roots = functions.keys.filter { !called.contains($0) }.sorted()

@@ -1,6 +1,7 @@
 import RunRecords
 
-/// What `perf script -F comm,ip,sym` prints: a block of lines per sample, its frames from the innermost outwards.
+/// Reads what `perf script -F comm,ip,sym` prints: a block of lines per sample, its frames from the innermost to the
+/// outermost.
 enum PerfScript {
     static func stacks(_ text: String) -> FoldedStacks {
         var stacks = FoldedStacks(unit: "samples")

@@ -6,36 +6,36 @@ import RunRecords
     import Darwin
 #endif
 
-/// A profiler that runs a worker: the words that precede the worker's command line.
+/// How a worker is started under a profiler: the words that precede the worker's command line.
 package struct ProcessFront: Sendable {
     package var executable: String
     package var words: [String]
-    /// Whether the worker is a child of this process, and not of the profiler.
+    /// Whether the worker's parent is this process and not the profiler.
     package var isParentOurs: Bool
 }
 
 /// Finds where one case spends its time: runs it once more under callgrind or perf, and keeps the profile.
 ///
-/// Measurements of that run are dropped. Callgrind counts every instruction of the worker, its start included, and
-/// slows it down fifty times; perf samples the worker and its children 999 times per second of processor time, with
+/// The measurements of that run are dropped. Callgrind counts every instruction of the worker, its start included, and
+/// slows it down fifty times. Perf samples the worker and its children 999 times per second of processor time, with
 /// little overhead.
 package struct Profiler: Sendable {
     package enum Tool: String, Sendable, CaseIterable {
         case callgrind, perf
     }
 
-    /// A profiler that is not installed or failed, with the remedy.
+    /// The profiler is not installed or failed; the message has the remedy.
     package struct Missing: Error, CustomStringConvertible {
         package let description: String
     }
 
     package let tool: Tool
     private let program: String
-    /// Directory and common prefix of the files.
+    /// The directory and common prefix of the profile's files.
     private let base: String
     private let directory: String
 
-    /// Throws: `Missing` where the program is not installed.
+    /// Throws: `Missing` if the profiler is not installed.
     package static func check(_ tool: Tool) throws(Missing) {
         _ = try program(tool)
     }
@@ -62,7 +62,7 @@ package struct Profiler: Sendable {
         try FileTree.createDirectory(run.path + "/profiles")
     }
 
-    /// The profiler's own output, for its own viewers.
+    /// The profiler's own output, which its own viewers read.
     package var rawFile: String { tool == .perf ? base + ".perf.data" : base + ".callgrind" }
     package var foldedFile: String { base + ".folded" }
     package var graphFile: String { base + ".html" }
@@ -83,16 +83,16 @@ package struct Profiler: Sendable {
         }
     }
 
-    /// Reads the profile of a worker that has ended, and writes its stacks to a file beside it.
+    /// Reads the profile of a worker that has ended, and writes its stacks into a file beside it.
     ///
-    /// Throws: `Missing` where there is no readable profile.
+    /// Throws: `Missing` if there is no readable profile.
     package func stacks(processID: Int32) throws -> FoldedStacks {
         let stacks: FoldedStacks
         switch tool {
         case .callgrind:
             let written = "\(rawFile).\(processID)"
             guard FileTree.exists(written), rename(written, rawFile) == 0 else { throw nothing("no \(written)") }
-            // Forked children have files too, which begin with the parent's cost: drop them.
+            // A forked child has a file, too, which begins with its parent's cost: remove these files.
             try removeOthers()
             stacks = CallgrindFile(try FileTree.readText(rawFile)).stacks
         case .perf:

@@ -3,14 +3,14 @@ import RunRecords
 import Seeds
 import Statistics
 
-/// `bisect.json` of a search for a slower revision: its options, so that the search can be resumed without repeating
-/// them. The case is in `cases.json`, the results are in `bisect.jsonl`.
+/// `bisect.json` of a search for a slower revision: the options of the search, so that the user can resume it without
+/// giving them again. The case is in `cases.json`, the results are in `bisect.jsonl`.
 package struct BisectRecord: Sendable, Equatable {
     package static let format = "assay-bisect/1"
     package static let file = "bisect.json"
 
     package var good: Revision
-    /// The revisions after it, oldest first; the last is the bad end.
+    /// The revisions after `good`, oldest first; the last is the bad end.
     package var revisions: [Revision]
     package var pairs: Int
     package var threshold: Double
@@ -43,7 +43,7 @@ package struct BisectRecord: Sendable, Equatable {
         try FileTree.replaceText(directory + "/" + Self.file, value.text + "\n")
     }
 
-    /// Throws: also for another format version.
+    /// Throws: also if the file has another format version.
     package static func read(from directory: String) throws -> BisectRecord {
         let json = try JSONObjectReader(
             try JSONReader.read(try FileTree.readBytes(directory + "/" + file)), path: file)
@@ -80,11 +80,12 @@ extension Revision {
     }
 }
 
-/// A measured revision, as a line of `bisect.jsonl`. The first compares the bad end with the good one.
+/// What was found out about one revision: a line of `bisect.jsonl`. The first line compares the bad end with the good
+/// one.
 package struct BisectStep: Sendable, Equatable {
     package static let file = "bisect.jsonl"
 
-    /// One session of pairs.
+    /// One session of paired measurements.
     package struct Measured: Sendable, Equatable {
         package enum End: String, Sendable {
             case good, bad
@@ -92,7 +93,7 @@ package struct BisectStep: Sendable, Equatable {
 
         package var beside: End
         package var finding: SideComparison.Finding
-        /// The later revision against the earlier one, first batch; nil with too few pairs.
+        /// The first batch of the later revision against the earlier one; nil if there were too few pairs.
         package var comparison: SideComparison?
         /// The name of the file of its raw measurements.
         package var raw: String
@@ -104,7 +105,7 @@ package struct BisectStep: Sendable, Equatable {
 
     package var commit: String
     package var mark: RevisionMark
-    /// The reason, in a sentence; empty where the measurements say it.
+    /// The reason, in a sentence; empty if the measurements are the reason.
     package var reason: String
     package var measured: [Measured]
 
@@ -127,12 +128,13 @@ package struct BisectStep: Sendable, Equatable {
         for element in try json.objects("measured") { measured.append(try Measured(json: element)) }
     }
 
-    /// Appended by one write: a killed search leaves whole lines, and at most one incomplete line.
+    /// Appends the step by one write: a search that is killed leaves complete lines, and at most one incomplete last
+    /// line.
     package func append(to directory: String) throws {
         try FileTree.append(directory + "/" + Self.file, json.bytes + [UInt8(ascii: "\n")])
     }
 
-    /// An incomplete last line counts as not written, and is cut off.
+    /// Reads all steps. An incomplete last line counts as not written, and is cut off.
     package static func read(from directory: String) throws -> [BisectStep] {
         let path = directory + "/" + file
         guard FileTree.exists(path) else { return [] }

@@ -7,21 +7,21 @@ import RunRecords
     import Darwin
 #endif
 
-/// An interrupt came during work that leaves nothing half done.
+/// Thrown when the user interrupts work that leaves nothing half done.
 package struct WorkInterrupted: Error {
     package init() {}
 }
 
-/// A program from the path, such as git or the compiler, that runs to its end in a process group of its own: an
-/// interrupt of this process ends it and its children.
+/// A program that is found on the path, such as git or the compiler, and runs to its end in a process group of its own.
+/// If this process is interrupted, it ends the program and its children.
 package struct ChildProgram {
     package var words: [String]
-    /// Receives standard output.
+    /// The file that gets standard output.
     package var outputFile: String
-    /// Receives standard error; nil: the same file.
+    /// The file that gets standard error; nil for the same file.
     package var errorFile: String?
 
-    /// All of it; nil for this process's without what git would go by.
+    /// The whole environment of the program; nil for that of this process without `unwanted`.
     package var environment: [EnvironmentVariable]?
 
     package init(_ words: [String], outputFile: String, errorFile: String? = nil) {
@@ -31,11 +31,11 @@ package struct ChildProgram {
         self.errorFile = errorFile
     }
 
-    /// Git takes its repository from these variables rather than from the directory: they are set inside a hook.
+    /// Git prefers these variables to the working directory when it looks for its repository; a git hook has them set.
     private static let unwanted = ["GIT_DIR=", "GIT_WORK_TREE=", "GIT_INDEX_FILE=", "GIT_PREFIX="]
     private static let secondsToEnd: UInt64 = 5
 
-    /// Throws: `WorkInterrupted`; `HarnessError` where it cannot be started.
+    /// Throws: `WorkInterrupted`; `HarnessError` if the program cannot be started.
     package func run() throws -> ChildEnd {
         let environment =
             environment

@@ -1,12 +1,12 @@
 import RunRecords
 
-/// A commit, and the name by which it was asked for.
+/// A commit, and the name by which the user asked for it.
 package struct Revision: Hashable, Sendable {
-    /// As given: `v0.2`, `HEAD~3`.
+    /// As the user gave it: `v0.2`, `HEAD~3`.
     package var name: String
     /// 40 hexadecimal digits.
     package var commit: String
-    /// First line of its message.
+    /// The first line of its message.
     package var subject: String
 
     package init(name: String, commit: String, subject: String) {
@@ -24,7 +24,7 @@ package struct Revision: Hashable, Sendable {
     }
 }
 
-/// The git repository in which revisions are looked up. It is only read.
+/// The git repository in which revisions are looked up. It is only read, never changed.
 package struct Repository: Sendable {
     /// The top directory of a checkout.
     package let path: String
@@ -78,15 +78,15 @@ package struct Repository: Sendable {
         return Revision(name: name, commit: commit, subject: subject.lines.first ?? "")
     }
 
-    /// The content of a file in a commit; nil where the commit lacks it.
+    /// The content of a file in a commit; nil if the commit lacks it.
     package func file(_ name: String, in commit: String) throws -> String? {
         let answer = try ask(["show", "\(commit):\(name)"])
         return answer.end == .exited(0) ? answer.lines.joined(separator: "\n") : nil
     }
 
-    /// The commits after `good` up to `bad`, oldest first: `bad` and its first parents.
+    /// The commits after `good` up to `bad`, oldest first: the line of first parents that ends in `bad`.
     ///
-    /// Throws: `HarnessError` where `good` is not on that line.
+    /// Throws: `HarnessError` if `good` is not on that line.
     package func line(from good: Revision, to bad: Revision) throws -> [Revision] {
         let answer = try ask([
             "log", "--first-parent", "--reverse", "--format=%H %P%x09%s", "\(good.commit)..\(bad.commit)",
@@ -115,7 +115,7 @@ package struct Repository: Sendable {
     }
 
     /// Checks the files of a commit out at `directory`, which is created or updated. Nothing is written into the
-    /// repository: the checkout borrows its objects.
+    /// repository: the checkout uses the repository's objects.
     package func checkOut(_ commit: String, to directory: String) throws {
         func git(_ words: [String]) throws {
             let answer = try Self.ask(words, scratch)

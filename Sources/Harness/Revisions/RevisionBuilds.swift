@@ -8,11 +8,11 @@ import Seeds
     import Darwin
 #endif
 
-/// A revision that cannot be built into a program to compare.
+/// A revision could not be built into a program to compare.
 package struct RevisionBuildError: Error, CustomStringConvertible {
     package var revision: Revision
     package var reason: String
-    /// The output of the compiler.
+    /// The file with the output of the compiler.
     package var log: String
 
     package var description: String { "\(revision.text) does not build: \(reason)\nall of it is in \(log)" }
@@ -21,11 +21,12 @@ package struct RevisionBuildError: Error, CustomStringConvertible {
 /// Release builds of revisions, kept by commit so that none is built twice.
 ///
 /// Invariants:
-/// 1. The directory of a build names its commit and its traits and compiler, and is put there whole, by a rename. The
-///    paths of all builds are equally long.
-/// 2. All are built in one directory: equal sources give equal programs, and unchanged files are not compiled again.
-/// 3. One process builds at a time, under a lock that the kernel releases at its end.
-/// 4. A directory that was not made for builds is refused, and nothing in it is touched.
+/// 1. The directory of a build names its commit, and a digest of its traits and compiler. It appears complete, by a
+///    rename. The paths of all builds are equally long.
+/// 2. All revisions are built in one directory: equal sources give equal programs, and unchanged files are not compiled
+///    again.
+/// 3. One process builds at a time, under a lock that the kernel releases when the process ends.
+/// 4. A directory that has other contents than builds is refused, and nothing in it is changed.
 package struct RevisionBuilds {
     private static let marker = ".assay-builds"
     private static let program = "assay"
@@ -34,14 +35,14 @@ package struct RevisionBuilds {
     package let directory: String
     private let repository: Repository
     private let scratch: String
-    /// Traits whose libraries are installed.
+    /// The traits of the package whose libraries are installed.
     private let traits: [String]
     private let compiler: String
     /// The first line of the compiler's version output.
     private let compilerVersion: String
 
     /// - Parameters:
-    ///   - directory: where builds are kept; below the checkout unless named.
+    ///   - directory: where builds are kept; nil for a directory below the checkout.
     ///   - scratch: a directory for the output of programs.
     ///   - compiler: `swift`, or the value of the variable SWIFT.
     package init(
@@ -52,7 +53,7 @@ package struct RevisionBuilds {
         self.compiler = compiler
         let path = directory ?? repository.path + "/.build/revisions"
         try Self.require(path)
-        // Compiler and linker run in another directory.
+        // An absolute path, since compiler and linker run in another directory.
         self.directory = FileTree.absolute(path) ?? path
         let output = scratch + "/tool.output"
         guard try Self.end(of: [compiler, "--version"], output) == .exited(0) else {
@@ -96,7 +97,7 @@ package struct RevisionBuilds {
 
     // MARK: Building
 
-    /// The program of a revision, built unless it is kept already.
+    /// The path of a revision's program, which is built unless a build of it is kept.
     ///
     /// - Parameter announce: called before a build, which takes minutes.
     /// Throws: `RevisionBuildError`; `WorkInterrupted`.
@@ -172,7 +173,8 @@ package struct RevisionBuilds {
         try FileTree.remove(log)
     }
 
-    /// A failure that is not the revision's, which would build elsewhere or later; nil where it is.
+    /// Why the machine, and not the revision, made the build fail: elsewhere or later it would succeed. nil if the
+    /// revision is at fault.
     private static func faultOfMachine(_ end: ChildEnd, _ log: String) throws -> String? {
         if case .signalled(let signal) = end { return "the compiler was ended by signal \(signal)" }
         let text = try FileTree.readText(log)
@@ -181,7 +183,7 @@ package struct RevisionBuilds {
         return nil
     }
 
-    /// The first error of the compiler.
+    /// The first error that the compiler printed.
     private static func reason(_ log: String) throws -> String? {
         let lines = try FileTree.readText(log).split(separator: "\n")
         return lines.first { $0.contains("error: ") }.map { String($0.prefix(300)) }

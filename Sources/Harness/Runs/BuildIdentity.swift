@@ -3,9 +3,9 @@ import Seeds
 
 /// Identifies a build: a digest of the program's file and of the versions of its libraries.
 ///
-/// Figures of two builds must not be in one run, and a case replayed by another build may end otherwise.
+/// Figures of two builds must not be in one run, and another build may end a replayed case differently.
 package enum BuildIdentity {
-    /// Twelve hexadecimal digits; empty when the file cannot be read.
+    /// Twelve hexadecimal digits; empty if the file cannot be read.
     package static func digest(executable: String, engines: [any Engine]) -> String {
         guard let content = digest(file: executable) else { return "" }
         let versions = engines.map { engine in
@@ -30,12 +30,12 @@ package enum BuildIdentity {
         return (digest, "build \(digest) (\(parts.joined(separator: ", ")))")
     }
 
-    /// Twelve hexadecimal digits; nil when the file cannot be read.
+    /// Twelve hexadecimal digits; nil if the file cannot be read.
     package static func identifier(file path: String) -> String? {
         digest(file: path).map { StableHash.identifier(of: "\($0)") }
     }
 
-    /// A digest of the file's length and its words of 64 bits, in four chains. nil when it cannot be mapped.
+    /// A digest of the file's length and of its words of 64 bits, in four chains. nil if the file cannot be mapped.
     static func digest(file path: String) -> UInt64? {
         MappedFile.read(path) { digest($0) }
     }
@@ -45,7 +45,7 @@ package enum BuildIdentity {
         var (a, b, c, d) = (prime, prime &* 3, prime &* 5, prime &* 7)
         let words = bytes.bindMemory(to: UInt64.self)
         var index = 0
-        // Multiplying by an odd number and rotating are invertible: each word changes its chain.
+        // Multiplying by an odd number and rotating are invertible, so that a change of one word changes its chain.
         while index + 4 <= words.count {
             a = (a ^ words[index]) &* prime
             b = (b ^ words[index + 1]) &* prime

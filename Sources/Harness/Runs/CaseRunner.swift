@@ -2,13 +2,13 @@ import Measuring
 import RunRecords
 import Seeds
 
-/// Runs single cases in workers of one program, each on a copy of its fixture.
+/// Runs single cases in worker processes of one program, each on a copy of its fixture.
 ///
-/// A run has one; a comparison of two programs has one for each.
+/// A run has one runner; a comparison of two programs has one for each.
 package struct CaseRunner {
     /// Limits that all cases share.
     package struct Limits: Sendable {
-        /// How long a case may run past its share of the budget before it counts as hung.
+        /// How long a case may run after the end of its share of the budget before it counts as hung.
         package var hangSeconds: Double
         package var memoryBytes: UInt64
 
@@ -28,11 +28,11 @@ package struct CaseRunner {
     private var fixtures: FixtureStore
 
     /// - Parameters:
-    ///   - directory: exists; the files of the cases are made below it.
-    ///   - readsInPlace: whether a case that asks for it may read its fixture itself: only while one case runs at a
-    ///     time.
-    ///   - program: the program behind the executable, where that is a wrapper script.
-    ///   - buildDigest: of the program, where several programs make fixtures in one directory.
+    ///   - directory: an existing directory, below which the files of the cases are made.
+    ///   - readsInPlace: whether a case that asks for it may read the fixture itself. Only if no two cases run at the
+    ///     same time.
+    ///   - program: the program that the executable starts, if the executable is a wrapper script.
+    ///   - buildDigest: the digest of the program, if several programs make fixtures in one directory.
     package init(
         executable: String, registries: Registries, directory: String, limits: Limits, readsInPlace: Bool = true,
         known: [KnownViolation] = [], program: String? = nil, buildDigest: String = ""
@@ -50,9 +50,9 @@ package struct CaseRunner {
     /// Runs one measurement of a case to its end.
     ///
     /// - Parameters:
-    ///   - name: of the directory that it works in, below the runner's own; removed afterwards.
-    ///   - keep: where the replayed trial leaves its damaged database.
-    ///   - counter: counts instructions; only these samples of the result are valid then.
+    ///   - name: the directory in which the measurement works, below the runner's own; it is removed afterwards.
+    ///   - keep: where a replayed trial leaves its damaged database.
+    ///   - counter: counts instructions; then only that sample of the result is valid.
     package mutating func run(
         _ planned: PlannedCase, turn: Turn = Turn(), directory name: String, seconds: Double,
         trial: FaultAddress? = nil, keep: String? = nil, under counter: InstructionCounter? = nil,
@@ -67,9 +67,9 @@ package struct CaseRunner {
         }
     }
 
-    /// Starts a measurement. The caller then calls `advance` until it returns the result.
+    /// Starts a measurement. The caller then calls `advance` of the result until that returns the measured case.
     ///
-    /// - Parameter variables: `NAME=VALUE`, for the worker of the case only, not for that of its fixture.
+    /// - Parameter variables: `NAME=VALUE`, for the worker of the case, but not for the worker that builds its fixture.
     package mutating func start(
         _ planned: PlannedCase, turn: Turn = Turn(), directory name: String, seconds: Double,
         trial: FaultAddress? = nil, keep: String? = nil, variables: [String] = [],
@@ -134,13 +134,13 @@ package struct CaseRunner {
     /// The files with which a case starts.
     private struct Prepared {
         var location: DatabaseLocation?
-        /// The state of the fixture's files, where the case must not change them.
+        /// The state of the fixture's files, if the case must not change them.
         var before: [String]?
-        /// Set where the fixture could not be built.
+        /// How the worker that builds the fixture ended, if it failed.
         var failure: WorkerEnd?
     }
 
-    /// A copy of the case's fixture, or the fixture itself; empty where the case asks for none.
+    /// Gives a copy of the case's fixture, or the fixture itself; empty if the case asks for none.
     private mutating func prepare(
         _ test: Case, _ scenario: any Scenario, engine: any Engine, place: String
     ) throws -> Prepared {
@@ -185,7 +185,7 @@ package struct CaseRunner {
             memoryBytes: limits.memoryBytes)
     }
 
-    /// The key of the fixture that the case needs; nil where it needs none.
+    /// The key of the fixture that the case needs; nil if it needs none.
     package func fixtureKey(_ test: Case) -> String? {
         guard let scenario = registries.scenarios.scenario(named: test.scenario),
             let engine = registries.engine(of: test),
@@ -194,12 +194,12 @@ package struct CaseRunner {
         return FixtureStore.key(request, test: test, engine: engine, buildDigest: buildDigest)
     }
 
-    /// Frees the disk space of a fixture that no later case asks for.
+    /// Removes a fixture that no later case needs, and so frees its disk space.
     package mutating func discardFixture(_ key: String) throws {
         try fixtures.discard(key: key)
     }
 
-    /// Frees the disk space of all fixtures: a later case that needs one has it built anew.
+    /// Removes all fixtures, and so frees their disk space. A later case that needs one has it built anew.
     package mutating func discardFixtures() throws {
         for key in fixtures.keys { try fixtures.discard(key: key) }
     }
@@ -209,13 +209,13 @@ package struct CaseRunner {
 package struct MeasuredCase: Sendable {
     package var result: CaseResult
     package var details = CaseDetails()
-    /// In a replay of one trial: its result.
+    /// The result of the one trial that a replay runs.
     package var replayed: ReplayedTrial?
-    /// Of the worker; 0 where none was started.
+    /// The process id of the worker; 0 if none was started.
     package var processID: Int32 = 0
 }
 
-/// A running measurement. Not Sendable: the thread that started it follows it.
+/// A running measurement. Not Sendable: the thread that started it calls its functions.
 package final class RunningCase {
     private var worker: RunningWorker?
     private var ended: MeasuredCase?
@@ -234,18 +234,18 @@ package final class RunningCase {
         self.conclude = conclude
     }
 
-    /// Waits until there is progress, for a moment at most.
+    /// Waits until the worker may have made progress, but only for a moment.
     package func wait() {
         Self.wait(for: [self])
     }
 
-    /// Waits until one of them has progress, for a moment at most.
+    /// Waits until a worker of one of the cases may have made progress, but only for a moment.
     package static func wait(for cases: [RunningCase]) {
         let workers = cases.compactMap { $0.ended == nil ? $0.worker : nil }
         if workers.count == cases.count { RunningWorker.wait(for: workers) }
     }
 
-    /// The result, once the measurement has ended; its directory is removed then.
+    /// The result, once the measurement has ended; its directory is then removed. nil before.
     package func advance() throws -> MeasuredCase? {
         if let ended { return ended }
         guard let end = worker?.advance() else { return nil }

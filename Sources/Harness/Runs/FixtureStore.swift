@@ -4,13 +4,13 @@ import Seeds
 
 /// The prepared databases of a run, below `work/fixtures`.
 ///
-/// Each is built once, in a worker process of its own, and copied for every case that needs it. No case can change the
-/// original.
+/// Each is built once, in a worker process of its own, and copied for every case that needs it. A case that reads in
+/// place works on the original: the runner checks afterwards that the case changed no file of it.
 package struct FixtureStore {
     /// The result of building a fixture.
     package struct Built: Sendable {
         package var location: DatabaseLocation
-        /// nil when the fixture exists and is verified.
+        /// How its worker ended, if that failed; nil if the fixture was built and verified.
         package var failure: WorkerEnd?
     }
 
@@ -29,7 +29,7 @@ package struct FixtureStore {
     ) -> String {
         let settings = engine.settings(for: test.durability)
         let list = settings.list.map { "\($0.name)=\($0.value)" }.joined(separator: ",")
-        // The default recipe depends on the data set alone; any other belongs to its scenario.
+        // The default recipe depends on the data set alone; any other recipe belongs to its scenario.
         let recipe = request.recipe == FixtureRequest().recipe ? request.recipe : "\(test.scenario)/\(request.recipe)"
         let parameters = request.recipe == FixtureRequest().recipe ? "" : test.parameterText
         return StableHash.identifier(
@@ -40,7 +40,7 @@ package struct FixtureStore {
                 + (engine.peerLibrary.map { ";library=\($0.digest)" } ?? ""))
     }
 
-    /// The fixture, built on first use.
+    /// The fixture with this key, which is built when it is first asked for.
     package mutating func fixture(
         key: String, test: Case, files: EngineFiles = EngineFiles(), limits: WorkerLimits
     ) throws -> Built {
@@ -54,7 +54,7 @@ package struct FixtureStore {
             task: .buildFixture, test: test, directory: scratch, fixture: location.directory,
             deadline: limits.hangTime)
         request.files = files
-        // A fixture is built without mistakes, even where the environment asks for one.
+        // A fixture is built without planted mistakes, even if the environment asks for one.
         let end = try process.run(request, limits: limits, variables: ["\(SelfTest.variable)="])
         try FileTree.remove(scratch)
         let isVerified =
@@ -65,10 +65,11 @@ package struct FixtureStore {
         return result
     }
 
-    /// Copies a fixture to the directory of a case and syncs the copy, so that its dirty pages are not written while
-    /// the case is measured.
+    /// Copies a fixture to the directory of a case and syncs the copy, so that the kernel does not write its dirty
+    /// pages while the case is measured.
     ///
-    /// - Parameter constant: patterns of files that are never changed: hard-linked where the file system can.
+    /// - Parameter constant: patterns of files that are never changed. They are hard-linked if the file system can do
+    ///   that.
     package func copy(
         _ fixture: Built, to target: String, linking constant: [String] = []
     ) throws -> DatabaseLocation {
@@ -77,9 +78,8 @@ package struct FixtureStore {
         return DatabaseLocation(directory: target)
     }
 
-    /// The files of a fixture with their sizes and modification times, which a case that reads in place must not
-    /// change.
-    /// Files for locks and coordination come and go, and are left out.
+    /// The files of a fixture with their sizes and modification times. A case that reads in place must not change them.
+    /// Files for locks and coordination are left out, since they come and go.
     package static func state(of location: DatabaseLocation, engine: any Engine) throws -> [String] {
         try engine.files(at: location).filter { $0.role == .data || $0.role == .log }.map { file in
             "\(file.path) \(try FileTree.size(file.path)) \(try FileTree.changeTime(file.path))"
@@ -89,7 +89,7 @@ package struct FixtureStore {
     /// The keys of the fixtures that are built, in order.
     package var keys: [String] { built.keys.sorted() }
 
-    /// Frees the disk space of a fixture that no later case asks for.
+    /// Removes a fixture that no later case needs, and so frees its disk space.
     package mutating func discard(key: String) throws {
         guard let fixture = built.removeValue(forKey: key) else { return }
         try FileTree.remove(fixture.location.directory)

@@ -1,26 +1,29 @@
 import RunRecords
 
-/// The disk space that a plan needs, so that a run that cannot fit is refused before it begins.
+/// The disk space that a plan needs. A run that does not fit is refused before it begins.
 package struct FreeSpace: Sendable, Equatable {
-    /// At one time: the fixtures of all engines, and a case's copy with its growth.
+    /// What is on disk at one time: the fixtures of all engines, and the copies of the running cases with their growth.
     package var neededBytes: UInt64 = 0
     package var largestFileBytes: UInt64 = 0
-    /// The largest part of it, for the message.
+    /// The case that needs the most space, for the message.
     package var largest = ""
 
-    /// Bytes of database per row of the main table: of the engine that needed most, at the peak of loading. Measured
-    /// and rounded up; the measurements are in docs/decisions/0020-run-directories.md.
+    /// Bytes of database per row of the main table, for the engine that needed the most, at the peak of loading. They
+    /// are measured and rounded up; the measurements are in docs/decisions/0020-run-directories.md.
     private static let bytesPerRow: [String: UInt64] = [
         "people": 60, "people-wide": 460, "people-large": 1_500, "people-dogs": 340, "damage": 400,
     ]
-    /// For a text file as data set: databases took at most 1.2 times its size.
+    /// For a text file as data set: databases took at most 1.2 times the size of the file.
     private static let fileFactor: UInt64 = 2
     /// A fresh database of any engine, with its preallocated log.
     private static let emptyDatabaseBytes: UInt64 = 8 << 20
-    /// A case needs its copy, and also the log of a large transaction, a compaction's copy, or a second database.
+    /// A case needs its copy, and also space for the log of a large transaction, a compaction's copy, or a second
+    /// database.
     private static let copies: UInt64 = 3
 
-    /// `cases`: those that run, `lanes` of them at a time.
+    /// - Parameters:
+    ///   - cases: the cases of the run; those that do not run need nothing.
+    ///   - lanes: how many cases run at a time.
     package init(_ cases: [PlannedCase], registries: Registries, lanes: Int = 1) {
         var fixtures: [String: UInt64] = [:]
         var largestCase: UInt64 = 0
@@ -55,7 +58,7 @@ package struct FreeSpace: Sendable, Equatable {
         return emptyDatabaseBytes + size * fileFactor
     }
 
-    /// Throws: `HarnessError` with the needed and the free space, and the remedy. `directory` exists.
+    /// Throws: `HarnessError` with the needed and the free space, and the remedy. `directory` must exist.
     package func require(in directory: String) throws(HarnessError) {
         guard let free = HarnessFault.freeBytes(directory), free < neededBytes else { return }
         throw HarnessError(

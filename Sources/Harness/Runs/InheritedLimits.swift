@@ -8,8 +8,8 @@ import RunRecords
 
 /// Resource limits that a shell or a service manager set for this process, and that its workers inherit.
 ///
-/// An engine that runs into such a limit seems to be at fault. So soft limits are raised as far as the hard ones
-/// allow, and a run under hard limits that are too tight is refused.
+/// An engine that reaches such a limit would seem to be at fault. So this process raises its soft limits as far as the
+/// hard ones allow, and refuses a run under hard limits that are too tight.
 package enum InheritedLimits {
     package enum Kind: CaseIterable, Sendable {
         case files, addressSpace, data, fileSize, processes, stack, processorTime
@@ -52,7 +52,8 @@ package enum InheritedLimits {
             self.seconds = seconds
         }
 
-        /// Address space: maps of LMDB (16 GiB) and SQLite (4 GiB), of several databases at a time, and allocations.
+        /// The least limit for a run. The address space is for the maps of LMDB (16 GiB) and SQLite (4 GiB), of several
+        /// databases at a time, and for allocations.
         func minimum(of kind: Kind) -> UInt64 {
             switch kind {
             // RocksDB has a file per table, log and lock; a hundred observers and eight processes add more.
@@ -60,7 +61,7 @@ package enum InheritedLimits {
             case .addressSpace: 64 << 30 + memoryBytes
             case .data: memoryBytes + 1 << 30
             case .fileSize: largestFileBytes + 1 << 20
-            // A runner, two workers and their children and threads.
+            // The runner, two workers, and their children and threads.
             case .processes: 128
             case .stack: 1 << 20
             case .processorTime: UInt64(seconds * 2)
@@ -68,7 +69,7 @@ package enum InheritedLimits {
         }
     }
 
-    /// Raises the soft limits. Throws: `HarnessError` with the remedy for a hard limit that is too tight.
+    /// Raises the soft limits. Throws: `HarnessError`, with the remedy, if a limit is too tight and cannot be raised.
     package static func prepare(for need: Need) throws(HarnessError) {
         var complaints: [String] = []
         for kind in Kind.allCases {
@@ -92,8 +93,8 @@ package enum InheritedLimits {
         }
     }
 
-    /// nil where the soft limit suffices. The stacks of new threads are as large as their limit, and some programs walk
-    /// the whole descriptor table: neither limit is raised more than needed.
+    /// The soft limit to set; nil if the present one suffices. The stacks of new threads are as large as their limit,
+    /// and some programs walk the whole descriptor table: neither of these limits is raised more than needed.
     private static func target(_ kind: Kind, soft: UInt64, hard: UInt64) -> UInt64? {
         let wanted: UInt64 =
             switch kind {
@@ -104,7 +105,7 @@ package enum InheritedLimits {
         return wanted > soft ? wanted : nil
     }
 
-    /// `.max` without a limit.
+    /// The soft limit; `.max` if there is none.
     package static func soft(_ kind: Kind) -> UInt64 {
         bounds(kind).soft
     }

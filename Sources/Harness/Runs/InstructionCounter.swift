@@ -10,7 +10,7 @@ import RunRecords
 /// Counts the instructions of a worker in an additional run under valgrind's cachegrind: a number that hardly depends
 /// on the load of the machine.
 ///
-/// It counts the whole process, from its first instruction. The program that runs is a copy without debugging
+/// It counts the whole process, from its first instruction on. The worker runs a copy of the program: without debugging
 /// information, which some versions of valgrind cannot read, and without the preloaded library beside it.
 package struct InstructionCounter: Sendable {
     /// Why instructions cannot be counted, with the remedy.
@@ -19,7 +19,7 @@ package struct InstructionCounter: Sendable {
     }
 
     package static let metric = Metric("instructions", unit: "count", .lowerIsBetter, .measured)
-    /// The name under which a run without a counter lists it as not built.
+    /// The name by which a run that cannot count instructions lists this counter as not built.
     package static let name = "instruction counts"
     package static let remedy = "apt-get install valgrind binutils"
 
@@ -27,12 +27,12 @@ package struct InstructionCounter: Sendable {
     package static let variables = ["SWIFT_DETERMINISTIC_HASHING=1"]
 
     let valgrind: String
-    /// The stripped copy.
+    /// The copy of the program without debugging information.
     let executable: String
 
     /// Makes the copy in a directory of the run.
     ///
-    /// Throws: `Missing` where a tool is not installed or fails.
+    /// Throws: `Missing` if a tool is not installed or fails.
     package init(executable: String, directory: String) throws {
         guard let valgrind = Self.find("valgrind"), let strip = Self.find("strip") else {
             throw Missing(description: "instructions are not counted: \(Self.remedy)")
@@ -49,7 +49,7 @@ package struct InstructionCounter: Sendable {
         }
     }
 
-    /// An installed program finds the Swift runtime in its own directory, and so must its copy.
+    /// An installed program finds the Swift runtime in its own directory, and its copy must find it there, too.
     private static func linkRuntime(of executable: String, into directory: String) throws {
         guard let slash = executable.lastIndex(of: "/") else { return }
         let place = String(executable[..<slash])
@@ -62,7 +62,7 @@ package struct InstructionCounter: Sendable {
 
     /// The words before the command line of a worker.
     ///
-    /// - Parameter place: a directory of the measurement, for the counts.
+    /// - Parameter place: a directory of the measurement, in which valgrind writes its counts.
     func words(place: String) -> [String] {
         [
             valgrind, "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=\(place)/instructions.%p",
@@ -70,8 +70,8 @@ package struct InstructionCounter: Sendable {
         ]
     }
 
-    /// The count of the process of that id, without its children: a forked child begins with the count of its parent.
-    /// nil without a count.
+    /// The count of the process with that id, without its children: a forked child begins with the count of its parent.
+    /// nil if there is no count.
     static func count(place: String, processID: Int32) throws -> Double? {
         let file = "\(place)/instructions.\(processID)"
         guard FileTree.exists(file) else { return nil }

@@ -9,7 +9,7 @@ import RunRecords
 
 /// Examines the machine of a run.
 package enum MachineInspection {
-    /// `directory`: the directory of the databases. It exists.
+    /// - Parameter directory: the directory of the databases, which must exist.
     package static func inspect(directory: String) throws -> Machine {
         let fileSystem = fileSystem(of: directory)
         let nanoseconds = try syncTime(directory: directory)
@@ -20,14 +20,14 @@ package enum MachineInspection {
             fsyncNanoseconds: nanoseconds)
     }
 
-    /// No disk can sync in less than 20 us: a controller or a hypervisor answered for it. A file system in memory
-    /// stores nothing durably.
+    /// Whether syncs take effect. No disk can sync in less than 20 us: then a controller or a hypervisor answered for
+    /// it. A file system in memory stores nothing durably.
     static func honesty(fileSystem: String, nanoseconds: UInt64) -> FsyncHonesty {
         if ["tmpfs", "ramfs", "devtmpfs"].contains(fileSystem) { return .no }
         return nanoseconds < 20_000 ? .suspicious : .yes
     }
 
-    /// Median time of overwriting 4 KiB of a file and syncing it.
+    /// The median time of overwriting 4 KiB of a file and syncing it.
     static func syncTime(directory: String) throws -> UInt64 {
         let path = directory + "/fsync-probe"
         try FileTree.writeBytes(path, [UInt8](repeating: 1, count: 64 << 10))
@@ -57,7 +57,7 @@ package enum MachineInspection {
         #endif
     }
 
-    /// Doubts about the figures that are known before the first measurement. Capitals mark those that make figures
+    /// Reasons to doubt the figures that are known before the first measurement; those in capitals make figures
     /// worthless. The load of the machine is judged while cases run: ``Disturbance``.
     package static func warnings(_ machine: Machine, isReleaseBuild: Bool) -> [String] {
         var warnings: [String] = []
@@ -126,7 +126,8 @@ package enum MachineInspection {
         return "unknown"
     }
 
-    /// The file system type of the mount that holds the directory: the longest mount point that prefixes its real path.
+    /// The type of the file system that holds the directory: that of the longest mount point that its real path begins
+    /// with.
     static func fileSystem(of directory: String) -> String {
         guard let resolved = realpath(directory, nil) else { return "unknown" }
         defer { free(resolved) }

@@ -6,9 +6,9 @@
 
 /// Maps the bytes of a program or a library for reading.
 enum MappedFile {
-    /// The result of `body`; nil where the path is not a regular file, is empty, or cannot be mapped.
+    /// The result of `body`; nil if the path is not a regular file, is empty, or cannot be mapped.
     ///
-    /// A path given by a user may be that of a pipe, whose open would wait for a writer.
+    /// The open does not wait: a path given by a user may be that of a pipe, whose open would wait for a writer.
     static func read<Value>(_ path: String, _ body: (UnsafeRawBufferPointer) -> Value?) -> Value? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }

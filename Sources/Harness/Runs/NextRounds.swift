@@ -1,11 +1,11 @@
-/// Chooses the undecided comparisons that are measured further after a look, within the time that is left.
+/// Chooses, after a look, which of the undecided comparisons are measured further in the time that is left.
 struct NextRounds: Equatable {
     /// A comparison with an undecided figure.
     struct Comparison: Equatable {
         /// Indexes of its cases.
         var cases: [Int]
         var openFigures: Int
-        /// Seconds of one round of all of its cases.
+        /// Seconds that one round of all of its cases takes.
         var roundSeconds: Double
     }
 
@@ -14,14 +14,15 @@ struct NextRounds: Equatable {
     /// The undecided comparisons for which the time does not suffice.
     private(set) var withoutTime: [[Int]] = []
 
-    /// The share of the remaining time that further rounds may take, by the durations of earlier ones; the rest allows
-    /// for longer ones.
+    /// The share of the remaining time that further rounds may take if they last as long as earlier ones; the rest is a
+    /// reserve for rounds that last longer.
     static let usableShare = 0.9
 
     /// Takes the comparisons with the most open figures per second first.
+    ///
     /// - Parameters:
-    ///   - rounds: the rounds of each until the next look.
-    ///   - secondsLeft: of the budget; nil for a run without one.
+    ///   - rounds: the rounds that each needs until the next look.
+    ///   - secondsLeft: what is left of the time budget; nil for a run without one.
     init(_ open: [Comparison], rounds: Int, secondsLeft: Double?) {
         var left = secondsLeft.map { $0 * Self.usableShare } ?? .infinity
         for comparison in open.sorted(by: { Self.worth($0) > Self.worth($1) }) {

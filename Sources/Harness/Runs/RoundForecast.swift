@@ -1,16 +1,16 @@
 import RunRecords
 import Statistics
 
-/// Estimates in how many rounds each comparison will be measured within the budget: before the first one, from the
-/// durations in an earlier run, or from the size where there was none.
+/// Estimates, before the first round, in how many rounds each comparison will be measured within the budget. It goes by
+/// the durations in an earlier run, or by the size of the case if there was none.
 package struct RoundForecast: Sendable {
     package struct Row: Sendable, Equatable {
-        /// A case of the comparison, without its engine.
+        /// A case of the comparison, with an empty engine.
         package var subject: Case
         package var engines: Int
-        /// Of a round, with its control.
+        /// Seconds of a round, with its control.
         package var seconds: Double
-        /// Some of its cases have no duration from an earlier run.
+        /// Whether some of its cases have no duration from an earlier run.
         package var isGuessed: Bool
         /// Rounds if every other comparison stays open as long as this one.
         package var least: Int
@@ -19,9 +19,9 @@ package struct RoundForecast: Sendable {
     }
 
     package private(set) var rows: [Row] = []
-    /// Rounds of the first look: no comparison is decided with fewer.
+    /// The rounds before the first look: no comparison is decided with fewer.
     package let firstLook: Int
-    /// Seconds for the whole plan; nil without a bound.
+    /// The time budget of the plan in seconds; nil if it has none.
     package let budget: Double?
 
     /// - Parameters:
@@ -55,7 +55,7 @@ package struct RoundForecast: Sendable {
         goOn(looks, left: max(0, budget - round * Double(first) - once))
     }
 
-    /// The share of the remaining time that further rounds may take: as ``Runner`` plans it.
+    /// The share of the remaining time that further rounds may take, as in ``NextRounds``.
     private static let usableShare = 0.9
 
     private mutating func goOn(_ looks: [Int], left: Double) {
@@ -77,7 +77,7 @@ package struct RoundForecast: Sendable {
         }
     }
 
-    /// Rounds of a single comparison.
+    /// The rounds of a comparison if no other one needs time.
     private static func reached(_ looks: [Int], seconds: Double, left: Double) -> Int {
         var (reached, left) = (looks.first ?? 0, left)
         for (look, next) in zip(looks, looks.dropFirst()) {
@@ -89,6 +89,7 @@ package struct RoundForecast: Sendable {
         return reached
     }
 
-    /// A process with its measurement takes at least half a second; rows are copied or generated, and checked.
+    /// A process with its measurement takes at least half a second; copying or generating rows, and checking them, adds
+    /// to it.
     private static func guess(_ test: Case) -> Double { 0.6 + Double(test.size) / 1_000_000 }
 }

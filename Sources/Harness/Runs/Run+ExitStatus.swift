@@ -6,9 +6,9 @@ extension RunConfiguration {
 }
 
 extension Run {
-    /// 0 when every required case is conclusive and none is bad; 1 when the harness failed in a case, or is suspected
-    /// to have; 2 when an engine broke a promise; 3 when a required case is inconclusive, or all cases are. 1 takes
-    /// precedence over 2, and 2 over 3. A shard without cases: 0.
+    /// 0 if every required case is conclusive and none is bad; 1 if the harness failed in a case, or is suspected of
+    /// it; 2 if an engine broke a promise; 3 if a required case is inconclusive, all cases are, or the run is not
+    /// finished. 1 takes precedence over 2, and 2 over 3. A finished shard without cases gives 0.
     package func exitStatus(of cases: [PlannedCase]) -> Int32 {
         let verdicts = results.map(\.verdict)
         if verdicts.contains(.harnessError) || verdicts.contains(.suspectedHarness) { return 1 }

@@ -2,7 +2,7 @@ import JSONText
 import RunRecords
 import Seeds
 
-/// `cases.json` of a run's directory: the expanded plan, so that a run can be resumed and a case repeated without the
+/// `cases.json` of a run's directory: the expanded plan. With it a run can be resumed, and a case repeated, without the
 /// plan's file and the options.
 package struct RunManifest: Sendable {
     package var cases: [PlannedCase]
@@ -12,10 +12,10 @@ package struct RunManifest: Sendable {
     package var rounds = 1
     package var measures = true
     package var countsInstructions = false
-    /// The budgets that `assay gate` checks.
+    /// The counter budgets that `assay gate` checks.
     package var budgets: [Budget] = []
 
-    /// The part of the plan that resuming a run needs.
+    /// From the parts of the plan that resuming a run needs.
     package init(plan: Plan, cases: [PlannedCase], budgetSeconds: Double?, budgets: [Budget] = []) {
         self.init(
             cases: cases, hangSeconds: plan.hangSeconds, memoryMegabytes: plan.memoryMegabytes,

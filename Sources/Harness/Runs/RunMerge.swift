@@ -1,14 +1,14 @@
 import JSONText
 import RunRecords
 
-/// Merges the runs of shards: reads and checks all of them before it writes.
+/// Merges the runs of shards into one. It reads and checks all of them before it writes.
 package struct RunMerge {
     package let union: ShardUnion
     private let manifest: RunManifest
     private let results: [CaseResult]
 
     /// - Parameter allowsMissing: whether shards may be missing.
-    /// Throws: `MergeError` for runs that do not belong together, that have not ended, or that are damaged.
+    /// Throws: `MergeError` if runs do not belong together, have not ended, or are damaged.
     package init(_ paths: [String], allowsMissing: Bool) throws {
         var seen: [String: String] = [:]
         for path in paths {
@@ -37,10 +37,10 @@ package struct RunMerge {
         }
     }
 
-    /// The origin of the merged run, for the marker of its directory.
+    /// The options of the shards, for the marker of the merged run's directory.
     package var options: [String: [String]] { union.shards[0].options }
 
-    /// Writes the raw files of the merged run. Equal shards give equal bytes, whatever the directory is.
+    /// Writes the raw files of the merged run. Equal shards give equal bytes, in whatever directory.
     package func write(to directory: RunDirectory) throws -> Run {
         try directory.create(union.header)
         try manifest.write(to: directory)
@@ -57,15 +57,15 @@ package struct RunMerge {
         return try directory.load()
     }
 
-    /// The exit status that the run of the whole plan would have had.
+    /// The exit status that a run of the whole plan would have had.
     package func exitStatus(_ run: Run) -> Int32 { run.exitStatus(of: manifest.cases) }
 }
 
-/// The directory of a shard as it was read.
+/// The directory of a shard, as it was read.
 private struct Source {
     let run: ShardRun
     let manifest: RunManifest
-    /// One per measurement: of repeated ones the later.
+    /// One per measurement; of a repeated one, the later result.
     let results: [CaseResult]
     private let directory: RunDirectory
     private let unreadable: [String]
@@ -104,7 +104,7 @@ private struct Source {
     private static let remedy =
         "copy it again from where it was made, run that shard again, or leave it out with --partial"
 
-    /// Checks that the shard has ended, and that its files have not changed since.
+    /// Checks that the shard has ended, and that its files have not changed since then.
     func check() throws {
         let path = directory.path
         if let first = unreadable.first { throw MergeError("\(path) is damaged (\(first)): \(Self.remedy)") }

@@ -1,7 +1,7 @@
 import RunRecords
 import Seeds
 
-/// One measurement of a run: a case, the round, and the side.
+/// One measurement of a run: its case, its round, and its side.
 package struct PlannedTurn: Sendable, Hashable {
     /// Index of the case in the run.
     package var index: Int
@@ -17,17 +17,17 @@ package struct PlannedTurn: Sendable, Hashable {
 ///
 /// The cases of a comparison (headlines of the plan) are measured in rounds. A round measures each of them once, in a
 /// process of its own, and one engine of each comparison twice. The rounds are spread over the run, so that they sample
-/// the machine at different times. Within a round the engines of a comparison directly follow one another, in a random
-/// order by the seed, so that a disturbance affects all of them. Cases that are measured once follow the rounds of the
-/// first look, in the order of the plan; further rounds take the remaining time.
+/// the machine at different times. Within a round, the measurements of a comparison follow one another directly, in an
+/// order that the seed draws, so that a disturbance affects all of them. Cases that are measured once follow the rounds
+/// of the first look, in the order of the plan; further rounds take the remaining time.
 package enum RunOrder {
-    /// The turns of some rounds.
-    /// - Parameter comparisons: the measured ones, each as the indexes of its cases.
+    /// The measurements of some rounds.
+    /// - Parameter comparisons: those to measure, each as the indexes of its cases.
     package static func turns(
         _ cases: [PlannedCase], _ comparisons: [[Int]], rounds: Range<Int>, seed: Seed
     ) -> [PlannedTurn] {
         rounds.flatMap { round -> [PlannedTurn] in
-            // Seeded per round: which comparisons a round has depends on earlier results.
+            // Each round has a random stream of its own, since earlier results decide which comparisons a round has.
             var random = RandomStream(seed.derived("order of round \(round)"))
             return random.permutation(of: comparisons.count).flatMap { place -> [PlannedTurn] in
                 let sides = comparisons[place].flatMap { index -> [PlannedTurn] in
@@ -40,12 +40,12 @@ package enum RunOrder {
         }
     }
 
-    /// The turns of the cases that are measured once.
+    /// The measurements of the cases that are measured once.
     package static func once(_ cases: [PlannedCase]) -> [PlannedTurn] {
         cases.indices.filter { !cases[$0].isCompared }.map { PlannedTurn(index: $0) }
     }
 
-    /// Chooses, by the seed, the engine of each comparison that runs as two sides.
+    /// Chooses, by the seed, the engine of each comparison that is measured as two sides.
     package static func chooseControls(_ cases: inout [PlannedCase], seed: Seed) {
         var random = RandomStream(seed.derived("controls"))
         for comparison in comparisons(cases) {
@@ -53,7 +53,7 @@ package enum RunOrder {
         }
     }
 
-    /// Indexes of the cases that are compared with one another: they differ only in the engine.
+    /// The comparisons, each as the indexes of its cases, which differ only in the engine.
     package static func comparisons(_ cases: [PlannedCase]) -> [[Int]] {
         var order: [String] = []
         var members: [String: [Int]] = [:]

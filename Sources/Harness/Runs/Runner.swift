@@ -8,22 +8,22 @@ package protocol RunObserver {
     func runBegins(_ header: RunHeader, measurementCount: Int)
     func measurementBegins(_ test: Case, _ turn: Turn, index: Int, count: Int, secondsLeft: Double?)
     func measurementEnds(_ result: CaseResult, index: Int, count: Int)
-    /// All comparisons that continue have been measured in this many rounds.
+    /// All comparisons that still ran have been measured in the look's number of rounds.
     func lookEnds(_ look: RoundLook)
 }
 
-/// The decision of a look after some rounds, and the next measurements.
+/// What was decided at a look, and what is measured next.
 package struct RoundLook: Sendable, Equatable {
-    /// Complete rounds of the examined comparisons.
+    /// The number of complete rounds of the comparisons that were examined.
     package var rounds: Int
-    /// Comparisons of the run, and those with an open figure.
+    /// The number of comparisons of the run, and of those with an open figure.
     package var comparisons: Int
     package var open: Int
-    /// Open comparisons for which the budget has no time left, by scenario.
+    /// Open comparisons for which the budget has no time left, named by their scenario.
     package var withoutTime: [String]
-    /// Rounds in which comparisons are measured by the next look; nil after the last one.
+    /// The number of rounds before the next look; nil after the last look.
     package var next: Int?
-    /// Comparisons that are measured further.
+    /// The number of comparisons that are measured further.
     package var goingOn: Int
 }
 
@@ -33,14 +33,14 @@ package struct RunConfiguration: Sendable {
     package var cases: [PlannedCase]
     package var registries: Registries
     package var directory: RunDirectory
-    /// This program: workers run it with the argument `worker`.
+    /// The path of this program, which workers run with the argument `worker`.
     package var executable: String
     package var known: [KnownViolation]
     package var budgetSeconds: Double?
     package var memoryBytes: UInt64
-    /// Counts instructions for a plan that asks for it, in one more process per measurement.
+    /// Counts instructions if the plan asks for it, in one more process per measurement.
     package var counter: InstructionCounter?
-    /// The number of open figures of a comparison, by the ids of its cases, after the rounds so far.
+    /// Tells how many figures of a comparison are open after the rounds so far, by the ids of its cases.
     package var openFigures: @Sendable (Run, Set<String>) -> Int = { _, _ in 1 }
 
     package init(
@@ -58,30 +58,30 @@ package struct RunConfiguration: Sendable {
     }
 }
 
-/// Makes the measurements of a run: every case of its plan once, those of a comparison in rounds.
+/// Makes the measurements of a run: of every case of its plan once, of those of a comparison in rounds.
 ///
-/// After the rounds of each look (``Looks``) decided comparisons stop, and the others continue in the remaining time,
-/// those with the most open figures per second first. No round begins that the budget has no time to complete; claims
-/// use only completed rounds.
+/// After the rounds of each look (``Looks``), the decided comparisons stop. The others continue in the remaining time,
+/// those with the most open figures per second first. No round begins if the budget leaves no time to complete it;
+/// claims use only completed rounds.
 ///
 /// Invariants:
-/// 1. The header is on disk before the first measurement, and each result as soon as it exists: a killed run can be
-///    rendered and resumed.
+/// 1. The header is on disk before the first measurement, and each result as soon as it exists: a run that was killed
+///    can be rendered and resumed.
 /// 2. The run continues after any failure of a worker. Only an error of the run's own directory ends it.
-/// 3. Where a plan measures, no two cases run at the same time: they would share the disk. A plan with
-///    `measures: false` gives no figures, and runs as many cases at a time as there are processors, at most four.
+/// 3. If a plan measures, no two cases run at the same time, since they would share the disk. A plan with `measures:
+///    false` gives no figures, and runs as many cases at a time as there are processors, at most four.
 package struct Runner {
     private let configuration: RunConfiguration
     private var cases: CaseRunner
     private var remainingSeconds: Double?
     private var remainingWeight = 0.0
     private var random: RandomStream
-    /// By case index: total seconds of its measurements, and their count.
+    /// By the index of a case: the total seconds of its measurements, and their number.
     private var spent: [Int: (seconds: Double, count: Int)] = [:]
-    /// Comparisons that stayed open for lack of time.
+    /// The number of comparisons that stayed open for lack of time.
     private var leftOpen = 0
     private let begin = MonotonicClock.now()
-    /// After a replay of one trial: its result.
+    /// The result of the one trial of a replay.
     package private(set) var replayed: ReplayedTrial?
 
     package init(_ configuration: RunConfiguration) {
@@ -96,7 +96,7 @@ package struct Runner {
         random = RandomStream(configuration.plan.seed.derived("directories"))
     }
 
-    /// Makes all measurements of `header` that have no result in the directory yet.
+    /// Makes all measurements of `header` that have no result in the directory yet, and returns the run.
     package mutating func run(_ header: RunHeader, observer: some RunObserver) throws -> Run {
         let directory = configuration.directory
         try directory.create(header)
@@ -122,13 +122,13 @@ package struct Runner {
             going = try self.look(after: done, next: next, going, of: all.count, observer)
         }
         try end(header)
-        // Profiling builds the fixtures of its cases anew.
+        // A later profile builds the fixture of its case anew.
         try cases.discardFixtures()
         try FileTree.remove(directory.workDirectory)
         return try directory.load()
     }
 
-    /// Repeats whole rounds of comparisons that had clearly more disturbance than is usual in this run; the later
+    /// Measures rounds of a comparison again that were clearly more disturbed than is usual in this run. The later
     /// result replaces the earlier one.
     private mutating func repeatDisturbed(
         _ turns: [PlannedTurn], _ progress: inout Progress, rounds: Int, _ observer: some RunObserver
@@ -166,7 +166,7 @@ package struct Runner {
         try measure(again, &progress, rounds: rounds, isRepeated: true, observer)
     }
 
-    /// Chooses the comparisons that continue.
+    /// Decides which comparisons are measured further, and tells the observer.
     private mutating func look(
         after rounds: Int, next: Int?, _ going: [[Int]], of all: Int, _ observer: some RunObserver
     ) throws -> [[Int]] {
@@ -193,7 +193,7 @@ package struct Runner {
         return going.filter(Set(further.chosen).contains)
     }
 
-    /// Seconds of a round of a case, with its control.
+    /// Seconds that a round of a case takes, with its control.
     private func roundSeconds(of index: Int) -> Double {
         let one = spent[index].map { $0.seconds / Double($0.count) } ?? 1
         return max(0.001, one) * (configuration.cases[index].hasControl ? 2 : 1)
@@ -203,7 +203,7 @@ package struct Runner {
         configuration.budgetSeconds.map { $0 - Double(MonotonicClock.now() &- begin) / 1e9 }
     }
 
-    /// Records the number of rounds of each comparison that has fewer than the plan's maximum.
+    /// Records the number of rounds of each comparison that has fewer than the plan's most.
     private func end(_ header: RunHeader) throws {
         var header = header
         let results = try configuration.directory.readResults().results
@@ -226,7 +226,7 @@ package struct Runner {
         var turn: Turn
     }
 
-    /// Turns without a result; notes the durations of those that have one.
+    /// The measurements without a result. Notes the durations of those that have one.
     private mutating func pending(_ turns: [PlannedTurn]) throws -> [PlannedTurn] {
         var done: [TurnID: CaseResult] = [:]
         for result in try configuration.directory.readResults().results {
@@ -241,7 +241,7 @@ package struct Runner {
         }
     }
 
-    /// A measurement's part of its case's weight in the budget.
+    /// The part of its case's weight that one measurement has when the budget is divided.
     /// - Parameter rounds: the rounds until the next look.
     private func weight(_ turn: PlannedTurn, rounds: Int) -> Double {
         let planned = configuration.cases[turn.index]
@@ -249,7 +249,7 @@ package struct Runner {
         return planned.weight / Double(rounds * (planned.hasControl ? 2 : 1))
     }
 
-    /// A running measurement, with its position in the list.
+    /// A running measurement, with its place among the turns.
     private struct Lane {
         var turn: PlannedTurn
         var place: Int
@@ -267,14 +267,14 @@ package struct Runner {
         let lastUse = lastUseOfFixtures(turns)
         while next < turns.count || !lanes.isEmpty {
             if Interruption.isRequested {
-                // A resumed run repeats cancelled measurements.
+                // A resumed run repeats the measurements that are cancelled here.
                 for lane in lanes { try lane.running.cancel() }
                 return
             }
             while lanes.count < laneCount, next < turns.count {
                 let planned = configuration.cases[turns[next].index]
                 if turns[next].turn.round > 0 || isRepeated, let remainingSeconds, remainingSeconds <= 0 {
-                    // No time for a further round: claims use the earlier ones.
+                    // There is no time for a further round: claims use the earlier ones.
                     progress.total -= 1
                     next += 1
                     continue
@@ -289,7 +289,7 @@ package struct Runner {
             if lanes.isEmpty { break }
             RunningCase.wait(for: lanes.map(\.running))
             for lane in lanes {
-                // After an interrupt the end of a worker says nothing about its case.
+                // After an interrupt, the end of a worker says nothing about its case.
                 guard var measured = try lane.running.advance(), !Interruption.isRequested else { continue }
                 try count(lane.turn, &measured.result, weight: weight(lane.turn, rounds: rounds))
                 if Interruption.isRequested { continue }
@@ -301,27 +301,27 @@ package struct Runner {
                 let known = spent[lane.turn.index] ?? (0, 0)
                 let seconds = Double(MonotonicClock.now() &- lane.begin) / 1e9
                 spent[lane.turn.index] = (known.seconds + seconds, known.count + 1)
-                // Each case has its own copy, made at its start: running cases do not need the original. A case that
-                // reads in place runs alone.
+                // Each case got its own copy of a fixture when it started: running cases do not need the original. A
+                // case that reads in place runs alone.
                 for (key, last) in lastUse where last == lane.place { try cases.discardFixture(key) }
             }
             remainingSeconds = secondsLeft
         }
     }
 
-    /// Adds the instruction count of a measurement that passed, from an additional process.
+    /// Measures a case that passed once more, in a process that counts instructions, and adds the count to its result.
     private mutating func count(_ turn: PlannedTurn, _ result: inout CaseResult, weight: Double) throws {
         guard let counter = configuration.counter, CountedCase.objection(to: result) == nil else { return }
         let counted = try cases.run(
             configuration.cases[turn.index], turn: turn.turn, directory: "counted-" + directoryName(),
             seconds: shareSeconds(weight), under: counter
         ).result
-        // A failure in that process only means that there is no count.
+        // A failure of that process only means that there is no count.
         guard CountedCase.objection(to: counted) == nil else { return }
         result.samples += counted.samples.filter { $0.metric == InstructionCounter.metric }
     }
 
-    /// One lane where instructions are counted: `count` would block the others.
+    /// One lane if instructions are counted, since `count` waits for its process.
     private var laneCount: Int {
         if configuration.counter != nil { return 1 }
         return configuration.plan.measures ? 1 : max(1, min(4, MachineInspection.processorCount()))
@@ -339,14 +339,14 @@ package struct Runner {
             planned, turn: turn.turn, directory: directoryName(), seconds: shareSeconds(weight))
     }
 
-    /// Random by the seed, so that no engine has the same place on the disk in every round.
+    /// Drawn by the seed, so that no engine has the same place on the disk in every round.
     private mutating func directoryName() -> String {
         "case-" + String(random.next() >> 16, radix: 36)
     }
 
     /// Runs one case again, or one trial of it, without recording a result.
     ///
-    /// - Parameter keep: where the replayed trial leaves its damaged database; nil to drop it.
+    /// - Parameter keep: where a replayed trial leaves its damaged database; nil if it does not.
     package mutating func replay(
         _ planned: PlannedCase, trial: FaultAddress?, keep: KeptDatabase? = nil
     ) throws -> (CaseResult, CaseDetails) {
@@ -355,7 +355,7 @@ package struct Runner {
             planned, directory: directoryName(), seconds: shareSeconds(planned.weight), trial: trial,
             keep: keep?.directory)
         replayed = measured.replayed
-        // The next round must not see any change to this fixture: it is built anew.
+        // A later case must not see a change to this fixture: the fixture is discarded, and built anew for it.
         if let key = cases.fixtureKey(planned.test) { try cases.discardFixture(key) }
         try FileTree.remove(configuration.directory.workDirectory)
         return (measured.result, measured.details)
@@ -363,7 +363,7 @@ package struct Runner {
 
     /// Runs one case again under a profiler, without recording a result.
     ///
-    /// - Returns: the result, and the process id of the profiler and the worker.
+    /// - Returns: the result, and the process id of the worker and its profiler.
     package mutating func watch(
         _ planned: PlannedCase, by front: ProcessFront
     ) throws -> (result: CaseResult, processID: Int32) {
@@ -372,8 +372,8 @@ package struct Runner {
         return (measured.result, measured.processID)
     }
 
-    /// By fixture key the position of the last measurement that uses it. Fixtures of comparisons, which may continue,
-    /// stay until the end of the run: ``FreeSpace`` counts all of them.
+    /// By fixture key, the place of the last measurement that uses the fixture. Fixtures of comparisons are left out:
+    /// they stay until the end of the run, since comparisons may continue. ``FreeSpace`` counts all fixtures.
     private func lastUseOfFixtures(_ turns: [PlannedTurn]) -> [String: Int] {
         var last: [String: Int] = [:]
         for (place, turn) in turns.enumerated() {
@@ -385,8 +385,8 @@ package struct Runner {
         return last
     }
 
-    /// A measurement's share of time: four times its part, by weight, of the remaining budget, since most need far less
-    /// than their part, and a cut measurement compares with no other run.
+    /// The seconds that a measurement may take: four times its part of the remaining budget by weight. Most
+    /// measurements need far less than their part, and one that was cut compares with no other run.
     private func shareSeconds(_ weight: Double) -> Double {
         guard let remainingSeconds else { return 3_600 }
         let share = max(0, remainingSeconds) * weight / max(remainingWeight, weight)

@@ -4,18 +4,18 @@
     import Darwin
 #endif
 
-/// A condition of a case that the harness omits on purpose, in a build with the trait Zoo, to test that a check notices
-/// its absence.
+/// A condition of a case that the harness leaves out on purpose, in a build with the trait Zoo, to test that a check
+/// notices it.
 package enum ConditionMistake: String, Sendable, CaseIterable {
-    /// Nothing is delayed.
+    /// No call is delayed.
     case delayLeftOut = "delay-left-out"
     /// Files stay in the page cache.
     case cacheKept = "cache-kept"
-    /// The record of a program omits every fifth of its writes.
+    /// The record of a program's calls lacks every fifth of its writes.
     case recordForgets = "record-forgets-writes"
-    /// The record of a program has a sync after every write that the program did not make.
+    /// The record of a program's calls has a sync after every write, which the program did not make.
     case recordInventsSyncs = "record-invents-syncs"
-    /// Of the possible disks after a power failure only those are tried that lost nothing.
+    /// After a power failure, only disks are tried that lost nothing.
     case nothingLost = "power-takes-nothing"
 
     /// No limit is set for a process.

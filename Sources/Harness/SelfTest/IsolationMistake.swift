@@ -7,13 +7,14 @@ package enum IsolationMistake: String, Sendable, CaseIterable {
     case abortedRead = "model-aborted-read"
     /// Readers see the uncommitted writes of a writer.
     case intermediateRead = "model-intermediate-read"
-    /// All transactions see all uncommitted writes; only writing over another one's write is prevented.
+    /// All transactions see all uncommitted writes; only a write to a cell that another transaction has written is
+    /// prevented.
     case cyclicFlow = "model-cyclic-flow"
     /// Each transaction works on a snapshot, and the last one to commit wins.
     case lostUpdate = "model-lost-update"
-    /// Each transaction works on a snapshot, and fails only where another wrote the same cell.
+    /// Each transaction works on a snapshot, and fails only if another one wrote the same cell.
     case writeSkew = "model-write-skew"
-    /// Readers see one half of the cells as they are and the other half as they were; which half differs between
-    /// readers.
+    /// Readers see the newest values of one half of the cells and earlier values of the other half. Which half is
+    /// outdated differs between readers.
     case longFork = "model-long-fork"
 }

@@ -2,9 +2,9 @@ import Commands
 import JSONText
 import RunRecords
 
-/// The result that the self-test expects when a mistake is planted under a case.
+/// What the self-test expects of a case with a planted mistake.
 package enum MistakeExpectation: String, Sendable, CaseIterable {
-    /// The engine is blamed: a promise is broken, or its data is wrong without a promise.
+    /// The verdict blames the engine: it broke a promise, or its data is wrong without a promise.
     case caught
     /// The case is inconclusive.
     case inconclusive
@@ -17,19 +17,19 @@ package enum MistakeExpectation: String, Sendable, CaseIterable {
     }
 }
 
-/// A case of the self-test. Without a mistake it must pass.
+/// A case of the self-test, which must pass without a planted mistake.
 package struct MistakenCase: Sendable {
     package var planned: PlannedCase
-    /// nil: without one.
+    /// nil to run the case without a mistake.
     package var mistake: String?
     package var expectation: MistakeExpectation
 }
 
-/// The mistakes that each scenario must find: the files of Benchmarks/Mistakes.
+/// The mistakes that each scenario must find, as the files of Benchmarks/Mistakes list them.
 ///
-/// A file is a list of objects with `scenario`, `engine`, `mistake` (a name, a list of them, or `content` for all those
-/// that a comparison of contents must find), and optionally `except` (mistakes of `content` that are impossible there,
-/// with the reason), `dataset`, `size`, `parameters`, `durability`, `expect`.
+/// A file is a list of objects with `scenario`, `engine` and `mistake`: a name, a list of names, or `content` for all
+/// mistakes that a comparison of contents must find. Optional are `except` (mistakes of `content` that are impossible
+/// there, with the reason), `dataset`, `size`, `parameters`, `durability` and `expect`.
 package struct MistakeList: Sendable {
     struct Row: Sendable {
         var entry: PlanEntry
@@ -39,16 +39,16 @@ package struct MistakeList: Sendable {
         var file: String
     }
 
-    /// The name that stands for every mistake in contents.
+    /// The name that stands for every mistake that a comparison of contents must find.
     package static let content = "content"
 
     private(set) var rows: [Row] = []
-    /// Scenarios under which no mistake can be planted, with the reason.
+    /// The scenarios under which no mistake can be planted, with the reason.
     package private(set) var excused: [String: String] = [:]
 
     package init() {}
 
-    /// The scenarios that rows name.
+    /// The scenarios that the rows name.
     package var scenarios: Set<String> { Set(rows.map(\.entry.scenario.text)) }
 
     /// Adds the rows of a file.
@@ -122,10 +122,10 @@ package struct MistakeList: Sendable {
         }
     }
 
-    /// The cases of all rows with their mistakes, and each case once without. Engines that this build lacks are left
-    /// out.
+    /// The cases of all rows with their mistakes, and each case once without a mistake. Engines that this build lacks
+    /// are left out.
     ///
-    /// - Parameter mistakes: the names that this build can plant.
+    /// - Parameter mistakes: the names of the mistakes that this build can plant.
     /// Throws: `PlanError` for unknown names, and for cases that cannot run.
     package func cases(_ registries: Registries, mistakes: [String]) throws(PlanError) -> [MistakenCase] {
         var cases: [MistakenCase] = []

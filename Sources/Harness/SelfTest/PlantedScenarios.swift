@@ -7,8 +7,8 @@ import RunRecords
     import Darwin
 #endif
 
-// Scenarios that break the harness on purpose, to test that each ends as its class, and that the run continues. They
-// are in no list, and run only when they are named.
+// Scenarios that break the harness on purpose, to test that each of them ends with the right verdict, and that the run
+// continues. They are in no list, and run only if they are named.
 
 package enum PlantedScenarios {
     package static func register(into registry: inout ScenarioRegistry) {
@@ -24,12 +24,12 @@ package enum PlantedScenarios {
         registry.register(PlantedWait())
     }
 
-    /// Allocates and touches memory until it is stopped. Bounded, so that a harness that does not stop it fails a test
-    /// instead of the machine.
+    /// Allocates and touches memory until the harness stops it. It ends at 16 GiB, so that a harness that does not stop
+    /// it fails a test instead of the machine.
     static func allocateWithoutBound() {
         let piece = 16 << 20
         for _ in 0..<1_024 {
-            // From the kernel: the compiler would remove an allocation that is never read.
+            // Maps the memory: the compiler would remove an allocation that is never read.
             guard let memory = mmap(nil, piece, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
                 memory != MAP_FAILED
             else { return }
@@ -43,12 +43,12 @@ package enum PlantedScenarios {
         exit(3)
     }
 
-    /// Waits longer than any limit.
+    /// Waits longer than any limit of time.
     static func hang() {
         while true { sleep(1_000) }
     }
 
-    /// A trap that the compiler cannot foresee. A failed precondition has no text in a release build.
+    /// Traps, in a way that the compiler cannot foresee. A failed precondition would print no text in a release build.
     static func trap(_ test: Case) {
         if test.family == .planted { fatalError("planted trap") }
     }
@@ -128,14 +128,14 @@ struct PlantedWait: Scenario {
     let requires: Set<Capability> = []
 
     func run(_ context: CaseContext) throws {
-        // Beside the run's directory, which is five levels above that of the case.
+        // The run's directory is five levels above that of the case.
         let sign = context.directory + "/../../../../../../go"
         while !FileTree.exists(sign) && !context.isOverBudget { usleep(1_000) }
         context.report.check("sign", expected: true, got: FileTree.exists(sign))
     }
 }
 
-/// Checks outside a sweep, two of them wrong, named as scenarios name them.
+/// Checks outside a sweep, two of them wrong, with names of the kinds that scenarios use.
 struct PlantedChecks: Scenario {
     let slug = "planted-checks"
     let family = Family.planted
@@ -149,7 +149,8 @@ struct PlantedChecks: Scenario {
     }
 }
 
-/// Fills the file system below its directory, and then blames the engine, as an engine that cannot write fails.
+/// Fills the file system of its directory, and then reports a failure of the engine, as an engine that cannot write
+/// would fail.
 struct PlantedFullDisk: Scenario {
     let slug = "planted-full-disk"
     let family = Family.planted
@@ -178,12 +179,12 @@ struct PlantedFullDisk: Scenario {
         do {
             for _ in 0..<mebibytes { try FileTree.append(directory + "/filling", piece) }
         } catch {
-            // Full: an engine would see only that its write failed.
+            // The disk is full. An engine would see only that its write failed.
         }
     }
 }
 
-/// A sweep of `count` trials in which every tenth fails, in a way that its position decides.
+/// A sweep of `count` trials. A few of them fail, each in the way that its position decides; all others are correct.
 struct PlantedTrials: Scenario {
     let slug = "planted-trials"
     let family = Family.planted

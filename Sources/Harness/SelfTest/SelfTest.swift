@@ -10,29 +10,29 @@ package struct MistakenResult: Sendable {
     package var message: String
     package var seconds: Double
 
-    /// It ran out of time: its verdict of inconclusive says nothing about the mistake.
+    /// Whether the case ran out of time: then the verdict `inconclusive` says nothing about the mistake.
     package var isCut = false
 
-    /// Whether the result is as expected: a pass without a mistake, the expected verdict with one.
+    /// Whether the result is as expected: a pass without a mistake, the expected verdict with a mistake.
     package var isRight: Bool {
         if mistake == nil { return verdict == .pass }
         return expectation.accepts(verdict) && !(isCut && verdict == .inconclusive)
     }
 }
 
-/// Runs cases with planted mistakes, to test that every scenario finds those that it must find.
+/// Runs cases with planted mistakes, to test that every scenario finds the mistakes that it must find.
 ///
-/// Several cases run at a time, since nothing is measured. Each runs in a worker of its own, as in a run; its fixture
-/// is built without the mistake.
+/// Several cases run at a time, since nothing is measured. Each runs in a worker of its own, as in a run. Fixtures are
+/// built without the mistake.
 package struct SelfTest {
-    /// The environment variable that names the mistake for a worker.
+    /// The environment variable that tells a worker which mistake to make.
     package static let variable = "ASSAY_ZOO_MISTAKE"
 
     private var runner: CaseRunner
     private let secondsPerCase: Double
     private let lanes: Int
 
-    /// - Parameter directory: exists; the files of the cases are made below it.
+    /// - Parameter directory: an existing directory, below which the files of the cases are made.
     package init(
         executable: String, registries: Registries, directory: String, lanes: Int,
         secondsPerCase: Double = 60
@@ -50,7 +50,7 @@ package struct SelfTest {
         var running: RunningCase
     }
 
-    /// The results in the order of the cases.
+    /// Runs the cases, and returns their results in the order of the cases.
     package mutating func run(
         _ cases: [MistakenCase], progress: (_ done: Int, _ result: MistakenResult) throws -> Void
     ) throws -> [MistakenResult] {
@@ -99,13 +99,13 @@ package struct SelfTest {
 
 /// The result of a self-test as a whole.
 package struct SelfTestVerdict: Sendable {
-    /// Scenarios with results, each with its results.
+    /// The scenarios that have results, in the order of their first one.
     package private(set) var scenarios: [(slug: String, results: [MistakenResult])] = []
     package private(set) var wrong: [MistakenResult]
-    /// Scenarios of the build that found no mistake and are not excused.
+    /// The scenarios of `slugs` that found no mistake and are not excused.
     package private(set) var withoutAny: [String]
 
-    /// - Parameter slugs: the scenarios that must find a mistake each.
+    /// - Parameter slugs: the scenarios that must find a mistake each, unless they are excused.
     package init(_ results: [MistakenResult], slugs: [String], excused: Set<String>) {
         var order: [String] = []
         var groups: [String: [MistakenResult]] = [:]

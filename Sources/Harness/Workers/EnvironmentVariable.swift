@@ -1,4 +1,4 @@
-/// `NAME=VALUE` as the system has it: bytes without a zero, which need not be UTF-8.
+/// A string `NAME=VALUE` of the environment: bytes other than 0, which need not be UTF-8.
 package struct EnvironmentVariable: Hashable, Sendable, ExpressibleByStringInterpolation {
     package var bytes: [UInt8]
 
@@ -10,12 +10,12 @@ package struct EnvironmentVariable: Hashable, Sendable, ExpressibleByStringInter
 
     package func hasPrefix(_ text: some StringProtocol) -> Bool { bytes.starts(with: text.utf8) }
 
-    /// With its sign: `NAME=`. nil where it has none, which the system allows.
+    /// The name with the sign, `NAME=`. nil if the string has no sign, which the system allows.
     package var name: [UInt8]? { bytes.firstIndex(of: UInt8(ascii: "=")).map { Array(bytes[...$0]) } }
 
-    /// What stands behind the sign.
+    /// The bytes after the sign.
     package var value: [UInt8] { Array(bytes.dropFirst(name?.count ?? 0)) }
 
-    /// For what is known to be text.
+    /// For variables that are known to be text.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 }

@@ -6,16 +6,16 @@ import Synchronization
     import Darwin
 #endif
 
-/// Turns a call of `exit` by an engine into a crash.
+/// Turns a call of `exit` by an engine into a crash of the process.
 ///
 /// A library that ends the process of its application has crashed it, whatever the status. The processes of a case end
-/// by `_exit`, or by `exit` after their report: between `forbid` and `permit` the harness itself never calls `exit`. An
-/// `exit` there writes a line to standard error and aborts, so that the parent sees a crash. A call of `_exit` by an
-/// engine is not detected: the process ends without a report, as that of a failed harness does.
+/// by `_exit`, or by `exit` after their report: between `forbid` and `permit` the harness itself never calls `exit`. So
+/// an `exit` there writes a line to standard error and aborts, and the parent sees a crash. A call of `_exit` by an
+/// engine is not detected: the process then ends without a report, as it does if the harness fails.
 ///
-/// It applies to the calling process only, not to a child that a scenario forks and that calls `exit` on purpose.
+/// It applies to the calling process alone. A child that a scenario forks may call `exit` on purpose.
 package enum ExitInsideCall {
-    /// The line that follows the engine's output on standard error.
+    /// The line on standard error, after what the engine printed.
     static let line = "exit was called inside a call of the engine"
 
     private static let process = Atomic<Int32>(0)
@@ -37,7 +37,7 @@ package enum ExitInsideCall {
         abort()
     }
 
-    /// The last line printed before that line; nil without that line, empty where nothing was printed.
+    /// The last line that was printed before `line`; nil if `line` was not printed, empty if it is the first line.
     static func lastWords(_ standardError: String) -> String? {
         let lines = standardError.split(whereSeparator: \.isNewline)
         guard let place = lines.lastIndex(where: { $0 == line }) else { return nil }

@@ -6,10 +6,10 @@ import Synchronization
     import Darwin
 #endif
 
-/// SIGINT or SIGTERM: the run ends in an orderly way.
+/// SIGINT and SIGTERM end a run in an orderly way.
 ///
-/// The first signal sets a flag that the runner polls; a second interrupt ends the process at once, and with it the
-/// workers. The handler only uses an atomic counter and `_exit`, which are async-signal-safe.
+/// The first signal sets a flag that the runner polls. A second one that is SIGINT ends the process at once, and its
+/// workers end with it. The handler uses only an atomic counter and `_exit`, which are async-signal-safe.
 package enum Interruption {
     private static let requests = Atomic<Int>(0)
 
@@ -20,9 +20,9 @@ package enum Interruption {
         requests.load(ordering: .relaxed) > 0
     }
 
-    /// An interrupt that the parent ignores (a background job) stays ignored.
+    /// A signal that this process was started to ignore, as a background job is, stays ignored.
     package static func install() {
-        // Created now: the handler must not run its lazy initialisation.
+        // Creates the counter now: the handler must not run its lazy initialisation.
         _ = requests.load(ordering: .relaxed)
         handle(SIGINT) { _ in
             if Interruption.requests.add(1, ordering: .relaxed).oldValue > 0 { _exit(Interruption.exitStatus) }

@@ -1,15 +1,15 @@
 import Measuring
 import RunRecords
 
-/// Measures the load of the machine during a case, which may have disturbed its figures.
+/// Measures the load of the machine while a case runs, which may disturb the figures of the case.
 ///
-/// All figures are of the whole machine: they are meaningful only while one case runs at a time.
+/// All figures are of the whole machine: they say something about a case only if no other case runs at the time.
 struct MachineWatch {
     private struct Reading {
-        /// Of all processors: time in programs and in the kernel, and time that the hypervisor gave to other machines.
+        /// Time of all processors: in programs and in the kernel, and taken by the hypervisor for other machines.
         var busyNanoseconds: UInt64 = 0
         var stolenNanoseconds: UInt64 = 0
-        /// Time during which some task waited for a processor, and for a disk.
+        /// Time during which at least one task waited for a processor, or for a disk.
         var processorPressure: UInt64?
         var diskPressure: UInt64?
     }
@@ -20,8 +20,8 @@ struct MachineWatch {
         start = Self.read()
     }
 
-    /// Figures since its creation, labelled as those of the whole case. Figures that the kernel does not give are
-    /// absent.
+    /// The figures since the watch began, labelled as those of the whole case. Figures that the kernel does not give
+    /// are left out.
     func samples(of end: WorkerEnd) -> [Sample] {
         let now = Self.read()
         let busy = now.busyNanoseconds &- start.busyNanoseconds

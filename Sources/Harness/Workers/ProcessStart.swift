@@ -4,19 +4,19 @@
     import Darwin
 #endif
 
-/// A child process that leads a process group of its own, so that it and its children can be killed together.
+/// Starts a child process that leads a process group of its own, so that it and its children can be killed together.
 package enum ProcessStart {
-    /// What else the child leads.
+    /// What the child leads.
     package enum Leadership: Sendable {
         case group
-        /// A session, too: the first terminal that it opens becomes its controlling terminal, and hangs up when it
-        /// ends.
+        /// A session and a group. The first terminal that the child opens becomes its controlling terminal, which hangs
+        /// up when the child ends.
         case session
 
         fileprivate var flags: Int16 {
             switch self {
             case .group: Int16(POSIX_SPAWN_SETPGROUP)
-            // POSIX_SPAWN_SETSID, which the Glibc module does not show; the new session's group is the child's own.
+            // POSIX_SPAWN_SETSID, which Swift's Glibc module does not have. A new session has a new group, too.
             #if canImport(Glibc)
                 case .session: 0x80
             #else
@@ -34,12 +34,12 @@ package enum ProcessStart {
 
     /// - Parameters:
     ///   - words: the program and its arguments; never empty.
-    ///   - isOnPath: whether the program is looked for on the path.
-    ///   - environment: all of it.
-    ///   - leads: what it leads.
-    ///   - connect: says what the child's descriptors are.
+    ///   - isOnPath: whether to look for the program on the path.
+    ///   - environment: the whole environment of the program.
+    ///   - leads: what the program leads.
+    ///   - connect: sets up the descriptors of the program.
     /// - Returns: its process id.
-    /// - Throws: `HarnessError` where it cannot be started.
+    /// - Throws: `HarnessError` if it cannot be started.
     package static func run(
         _ words: [String], isOnPath: Bool = false, environment: [EnvironmentVariable], leads: Leadership = .group,
         connect: (inout Actions) -> Void
@@ -58,7 +58,7 @@ package enum ProcessStart {
             posix_spawnattr_destroy(&attributes)
         }
         connect(&actions)
-        // Ignored here: a program that starts with SIGPIPE ignored writes into closed pipes for ever.
+        // SIGPIPE is ignored here. A program that starts with it ignored writes into closed pipes for ever.
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, SIGPIPE)

@@ -11,26 +11,26 @@ import RunRecords
 /// How a worker process ended.
 package struct WorkerEnd: Sendable {
     package var report: WorkerReport?
-    /// The bytes of its answer, where they are not a report.
+    /// Why the worker's answer cannot be read, if it is not a report.
     package var unreadable: String?
     package var end: ChildEnd
     package var processID: Int32 = 0
-    /// Set when the runner killed it: `hung` or `memory-limit`.
+    /// Set if the runner killed it: `hung` or `memory-limit`.
     package var stopped: Outcome?
-    /// The last 8 KiB of it.
+    /// The last 8 KiB of its standard error.
     package var standardError: String
     package var durationNanoseconds: UInt64
     /// Processor time of the worker and of the children that it waited for.
     package var processorNanoseconds: UInt64 = 0
-    /// How often the kernel preempted it.
+    /// How often the kernel preempted the worker.
     package var involuntarySwitches: Int = 0
-    /// Where the worker had a memory cgroup of its own.
+    /// The counts of the worker's memory cgroup, if it had one.
     package var memory: MemoryGroup.Events?
 }
 
 /// Limits of a worker process.
 package struct WorkerLimits: Sendable {
-    /// On the monotonic clock: the time at which it counts as hung.
+    /// The time at which the worker counts as hung, on the monotonic clock.
     package var hangTime: UInt64
     package var memoryBytes: UInt64
 
@@ -40,9 +40,9 @@ package struct WorkerLimits: Sendable {
     }
 }
 
-/// A running worker process: collects its output, and enforces its limits.
+/// A running worker process. It collects the worker's output, and enforces its limits.
 ///
-/// Not Sendable: one thread starts it and follows it. Several may run at a time; each call of `advance` serves one.
+/// Not Sendable: one thread starts it and calls its functions. Several workers may run at a time.
 package final class RunningWorker {
     private static let errorLimit = 8 << 10
 
@@ -78,18 +78,18 @@ package final class RunningWorker {
         group?.remove()
     }
 
-    /// Waits until one of them has output, for at most 10 ms, the interval at which limits are checked.
+    /// Waits until one of the workers has output, but at most 10 ms, since `advance` has to check the limits.
     static package func wait(for workers: [RunningWorker]) {
         var polls = workers.flatMap { worker in
             [worker.output.readEnd, worker.errors.readEnd].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         }
         poll(&polls, nfds_t(polls.count), 10)
-        // A closed pipe is always ready: do not spin while its worker ends.
+        // A pipe whose worker closed it always counts as ready: sleep, so that the loop of the caller does not spin.
         if polls.contains(where: { $0.revents & Int16(POLLHUP) != 0 }) { usleep(1_000) }
     }
 
-    /// Reads the worker's output, kills the worker where it exceeds its limits of memory or time, and returns its end
-    /// once it has ended.
+    /// Reads the worker's output, and kills the worker if it exceeds its limits of memory or time. Returns how it
+    /// ended, once it has.
     package func advance() -> WorkerEnd? {
         if let end { return end }
         drain()
@@ -108,7 +108,7 @@ package final class RunningWorker {
         } else if let bytes = ProcessFile.anonymousBytes(processID: processID), bytes > limits.memoryBytes {
             stopped = .memoryLimit
         }
-        // The runner drops the result of an interrupted worker.
+        // The result of an interrupted worker is not used.
         if stopped != nil || Interruption.isRequested { kill(-processID, SIGKILL) }
         return nil
     }

@@ -2,21 +2,22 @@ import Measuring
 import RunRecords
 import Synchronization
 
-/// Simulates a slower disk for one worker and the processes that it forks: the preloaded library delays the engine's
-/// file calls, for every engine alike.
+/// Simulates a slower disk for one worker and the processes that it forks: the preloaded library delays the file calls
+/// of every engine in the same way.
 ///
-/// Delayed calls are counted. A case without any is inconclusive: its figures would be those of the ordinary disk.
+/// The library counts the calls that it delays. If there are none, the case is inconclusive: its figures would be those
+/// of the ordinary disk.
 package struct SlowDisk {
     private let syncMicroseconds: Int
     private let writeMicroseconds: Int
     private let start: IOCounts?
 
-    /// Delayed calls of the harness itself, below the watched directories.
+    /// The delayed calls of the harness itself, below the watched directories.
     private static let own = Mutex((syncs: UInt64(0), writes: UInt64(0)))
 
     static func isAsked(_ test: Case) -> Bool { test.amount(.syncDelay) > 0 || test.amount(.writeDelay) > 0 }
 
-    /// nil where the case asks for no delay. Call it when the worker watches its files.
+    /// nil if the case asks for no delay. The worker must be watching its files already.
     init?(_ test: Case) {
         syncMicroseconds = test.amount(.syncDelay)
         writeMicroseconds = test.amount(.writeDelay)
@@ -28,7 +29,7 @@ package struct SlowDisk {
         }
     }
 
-    /// File work of the harness: delayed like the engine's, but not counted as the engine's.
+    /// Runs file work of the harness itself: its calls are delayed like the engine's, but not counted as the engine's.
     package static func ownWork<Output>(_ body: () throws -> Output) rethrows -> Output {
         let before = IOWitness.shared?.counts()
         defer {
@@ -40,7 +41,7 @@ package struct SlowDisk {
         return try body()
     }
 
-    /// Ends the delays, and reports the delayed calls.
+    /// Ends the delays, and reports how many calls were delayed.
     func end(_ report: CaseReport) {
         guard let start, let witness = IOWitness.shared else {
             report.inconclusive("NO DELAY: the preloaded library is not there")

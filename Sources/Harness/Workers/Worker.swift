@@ -8,7 +8,7 @@ import RunRecords
     import Darwin
 #endif
 
-/// The main function of `assay worker`: reads a request, runs one case, reports, and ends.
+/// The main function of `assay worker`: it reads a request, runs one case, writes its report, and ends.
 package struct Worker {
     /// The descriptor from which the runner reads the report.
     package static let reportDescriptor: Int32 = 3
@@ -19,7 +19,7 @@ package struct Worker {
         self.registries = registries
     }
 
-    /// Returns the process's exit status: 0 after a report, whatever the report says.
+    /// Returns the exit status of the process: 0 after a report, whatever the report says.
     package func run(parent: Int32?) -> Int32 {
         dieWithRunner(parent)
         forbidCoreFiles()
@@ -43,12 +43,12 @@ package struct Worker {
     private func dieWithRunner(_ parent: Int32?) {
         #if canImport(Glibc)
             KernelCalls.dieWithParent()
-            // The parent may have died before the request to the kernel.
+            // The parent may have died before the call above: then the kernel kills nothing.
             if let parent, getppid() != parent { _exit(1) }
         #endif
     }
 
-    /// A sweep may crash thousands of times.
+    /// Otherwise a sweep, which may crash thousands of times, would leave as many core files.
     private func forbidCoreFiles() {
         var limit = rlimit(rlim_cur: 0, rlim_max: 0)
         #if canImport(Glibc)
@@ -63,7 +63,7 @@ package struct Worker {
         return try WorkerRequest(json: try JSONObjectReader(try JSONReader.read(bytes), path: "request"))
     }
 
-    /// Runs the request. Errors become part of the report; findings before an error are kept.
+    /// Does what the request asks for. Errors become a part of the report; findings before an error are kept.
     package func work(_ request: WorkerRequest) -> WorkerReport {
         let caseReport = CaseReport(replaying: request.onlyTrial)
         var failure: String?
@@ -111,7 +111,7 @@ package struct Worker {
             disk?.end(report)
             try checkSettings(context)
         case .runStep:
-            // The delays of a step are not counted: the case reports those of its own process.
+            // The delays of a step are not counted: the case reports those of its own process alone.
             if SlowDisk.isAsked(test) { watchFiles(of: request, engine) }
             _ = SlowDisk(test)
             try scenario.runStep(request.arguments, context)
@@ -120,7 +120,7 @@ package struct Worker {
         }
     }
 
-    /// An engine of this build, or from the request's file, which must be unchanged since the run began.
+    /// The engine of this build, or that of the request's file, which must not have changed since the run began.
     private func engine(of request: WorkerRequest) throws -> any Engine {
         let name = request.test.engine
         guard let file = request.files.own else {
@@ -140,7 +140,7 @@ package struct Worker {
         return engine
     }
 
-    /// Checks that the library is the one with which the run began: the settings of a figure name that one.
+    /// Checks that the library is the one with which the run began, since the settings in the report name that one.
     private func checkLibrary(of engine: any Engine, _ request: WorkerRequest) throws {
         let (wanted, found) = (request.files.library, engine.peerLibrary)
         guard wanted == found else {
@@ -158,7 +158,8 @@ package struct Worker {
         let roots = [request.directory, request.fixture].compactMap { $0.flatMap(FileTree.absolute) }
         _ = witness.setLogNames(engine.logPatterns)
         _ = witness.setIgnoredNames(engine.coordinationPatterns)
-        // A path with a colon cannot be passed: its files are not counted then, and the figures are absent or zero.
+        // A path with a colon cannot be passed: then the calls on the case's files are not counted, and the figures are
+        // absent or 0.
         if !witness.setRoot(roots) { _ = witness.setRoot([]) }
     }
 
@@ -175,7 +176,7 @@ package struct Worker {
     }
 
     /// Checks that a new database has the settings that the report will name: a figure is listed under its durability
-    /// class, and belongs to none where the engine is in another.
+    /// class, and belongs to none if the engine is in another class.
     private func checkSettings(_ context: CaseContext) throws {
         guard context.engine.capabilities.contains(.persistent),
             [.workload, .concurrency].contains(context.test.family),
@@ -192,8 +193,8 @@ package struct Worker {
         }
     }
 
-    /// Resources of the whole case, its preparation and its oracle included; a scenario's own figures have no such
-    /// label.
+    /// Adds the resources of the whole case, its preparation and its oracle included. They have a label that the
+    /// scenario's own figures lack.
     private func addResources(_ usage: ResourceUsage, to report: CaseReport) {
         let label = "whole case"
         let figures: [(Metric, Double)] = [
@@ -213,7 +214,7 @@ package struct Worker {
             context.report.check("fixture", expected: true, got: true)
             return
         }
-        // Every case builds on the fixture: it is read back in full, by the process that knows the data.
+        // Every later case builds on the fixture. So it is read back in full, by this process, which knows the data.
         let (outcome, detail) =
             if let source = context.sourceInPieces {
                 DamageOracle.judge(

@@ -1,13 +1,13 @@
 import JSONText
 import RunRecords
 
-/// What a build can run, as printed by its `worker --describe`: decides whether two builds can be compared in a case.
+/// What a build can run, as its `worker --describe` prints it: it decides whether two builds can be compared in a case.
 package struct WorkerDescription: Sendable, Equatable {
     package struct Engine: Hashable, Sendable {
         package var name: String
         package var version: String
         package var capabilities: [String]
-        /// Of the shared library that has the engine; empty where it is part of the program.
+        /// The digest of the shared library that has the engine; empty if the engine is part of the program.
         package var fileDigest = ""
 
         fileprivate var json: JSONValue {
@@ -25,17 +25,17 @@ package struct WorkerDescription: Sendable, Equatable {
         package var family: String
         /// Ascending.
         package var parameters: [String]
-        /// Parameters that a case may lack; a build from before conditions existed has none.
+        /// Parameters that a case may leave out. A build that is older than conditions has none.
         package var conditions: [String] = []
     }
 
     package var protocolVersion: Int
-    /// The program's path, links resolved: a wrapper script has another.
+    /// The program's path, with symbolic links resolved; it is not that of a wrapper script.
     package var program: String
     package var build: BuildDescription
     package var engines: [Engine]
     package var scenarios: [Scenario]
-    /// Data sets with a name; others are named by the path of a file.
+    /// Data sets that have a name; all others are named by the path of a file.
     package var datasets: [String]
 
     package init(_ registries: Registries, build: BuildDescription, program: String) {
@@ -76,7 +76,7 @@ package struct WorkerDescription: Sendable, Equatable {
         ])
     }
 
-    /// Throws: also for a build from before builds described themselves.
+    /// Throws: also if the build is so old that it does not describe itself.
     package init(json: JSONObjectReader) throws(JSONShapeError) {
         protocolVersion = try json.integer("protocol")
         program = try json.string("program")
@@ -111,7 +111,7 @@ package struct WorkerDescription: Sendable, Equatable {
         return list
     }
 
-    /// Why this build cannot run a case; nil where it can.
+    /// Why this build cannot run a case; nil if it can.
     package func reasonToRefuse(_ test: Case) -> String? {
         guard let scenario = scenarios.first(where: { $0.slug == test.scenario }) else {
             return "has no scenario \(test.scenario)"
@@ -131,7 +131,7 @@ package struct WorkerDescription: Sendable, Equatable {
         return nil
     }
 
-    /// The cases that both builds can run in the same way, and the others with the reason, in the given order.
+    /// The cases that both builds can run in the same way, and the other ones with the reason, both in the given order.
     package static func compare(
         _ planned: [PlannedCase], a: WorkerDescription, b: WorkerDescription
     ) -> (cases: [Case], refused: [BuildComparison.Refused]) {
@@ -155,8 +155,8 @@ package struct WorkerDescription: Sendable, Equatable {
         if let reason = b.reasonToRefuse(test) { return "side B " + reason }
         let engines = [a, b].compactMap { side in side.engines.first { $0.name == test.engine } }
         let versions = engines.map(\.version)
-        // The version of an engine of this repository is that of its build: the difference is what is being compared.
-        // The same is true for an engine that each side got as a library.
+        // An engine of this repository has the version of its build, and another version is what the user compares.
+        // That also holds for an engine that each side loads from a library.
         let isOwn =
             versions == [a.build.version, b.build.version] || !engines.contains { $0.fileDigest.isEmpty }
         if versions.count == 2, versions[0] != versions[1], !isOwn {

@@ -7,12 +7,12 @@ import RunRecords
     import Darwin
 #endif
 
-/// The environment that a worker is started with: this process's, and the preloaded library where it was built beside
-/// the executable. It watches nothing until the worker says which directories.
+/// The environment with which a worker is started: that of this process, and the preloaded library if it was built
+/// beside the executable. The library watches no file until the worker names the directories.
 package enum WorkerEnvironment {
     /// `NAME=VALUE`, as posix_spawn takes them.
     ///
-    /// - Parameter given: in place of those of the same name that this process has.
+    /// - Parameter given: variables that replace those of this process with the same names.
     package static func variables(executable: String, given: [EnvironmentVariable] = []) -> [EnvironmentVariable] {
         let kept = inherited(without: given)
         return variables(kept, library: Preload.library(besides: executable)) + given
@@ -26,18 +26,18 @@ package enum WorkerEnvironment {
         return inherited.filter { !$0.hasPrefix(prefix) } + [EnvironmentVariable(Array(prefix.utf8) + value)]
     }
 
-    /// Those of this process whose names are none of the given ones.
+    /// The variables of this process, without those whose names are given.
     package static func inherited(without given: [EnvironmentVariable]) -> [EnvironmentVariable] {
         let names = Set(given.compactMap(\.name))
         return inherited().filter { variable in variable.name.map { !names.contains($0) } ?? true }
     }
 
-    /// Those of this process, byte by byte.
+    /// The variables of this process, byte by byte.
     package static func inherited() -> [EnvironmentVariable] {
         KernelCalls.environment.map(variables(of:)) ?? []
     }
 
-    /// Those of a list that ends with a null pointer.
+    /// The variables of a list that ends with a null pointer.
     static func variables(of list: UnsafePointer<UnsafeMutablePointer<CChar>?>) -> [EnvironmentVariable] {
         var variables: [EnvironmentVariable] = []
         var place = list

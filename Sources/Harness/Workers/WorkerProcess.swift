@@ -10,20 +10,21 @@ import RunRecords
 
 /// Starts `EXECUTABLE worker` for one request.
 ///
-/// The worker leads a process group of its own, which is killed as a whole at its end, so that no child of it survives.
-/// It asks the kernel to kill it when this process dies, so that a killed run leaves no worker behind. Call it on a
-/// thread that lives as long as the process: to the kernel the parent is the thread.
+/// The worker leads a process group of its own. When the worker has ended, the whole group is killed, so that no child
+/// of the worker survives. The worker asks the kernel to kill it when its parent dies, so that a killed run leaves no
+/// worker behind. For the kernel the parent is the thread that starts the worker: that thread must live as long as this
+/// process.
 package struct WorkerProcess: Sendable {
     package let executable: String
     private let program: String
-    /// The words before the executable on the command line, of a program that profiles it.
+    /// The words before the executable on the command line: those of a program that profiles it.
     private let front: [String]
     private let namesParent: Bool
 
     /// - Parameters:
-    ///   - program: the program behind the executable, where that is a wrapper script: the preloaded library is the one
-    ///     that was built with it.
-    ///   - namesParent: whether the worker ends at once where this process is not its parent.
+    ///   - program: the program that the executable starts, if the executable is a wrapper script: the preloaded
+    ///     library was built beside that program.
+    ///   - namesParent: whether the worker ends at once if this process is not its parent.
     package init(executable: String, program: String? = nil, front: [String] = [], namesParent: Bool = true) {
         self.executable = executable
         self.namesParent = namesParent
@@ -42,12 +43,12 @@ package struct WorkerProcess: Sendable {
         }
     }
 
-    /// Starts a worker. The caller then calls `advance` until it returns the end, or releases the worker, which kills
-    /// it.
+    /// Starts a worker. The caller then calls `advance` until it returns the end. To release the worker before that
+    /// kills it.
     ///
     /// - Parameters:
-    ///   - variables: `NAME=VALUE`, in addition to this process's environment.
-    ///   - group: removed when the worker has ended.
+    ///   - variables: `NAME=VALUE`, which are added to this process's environment.
+    ///   - group: the memory cgroup of the worker, which is removed when the worker has ended.
     package func start(
         _ request: WorkerRequest, limits: WorkerLimits, variables: [String] = [], in group: MemoryGroup? = nil
     ) throws -> RunningWorker {
@@ -62,7 +63,8 @@ package struct WorkerProcess: Sendable {
         let worker = RunningWorker(
             processID: processID, output: output, errors: errors, startTime: startTime, limits: limits, group: group)
         try group?.take(processID)
-        // A worker that dies before it has read everything must not kill the runner: the tool ignores SIGPIPE.
+        // The worker may die before it has read everything. That does not kill the runner, since the tool ignores
+        // SIGPIPE.
         do {
             try FileTree.writeAll(input.writeEnd, request.json.bytes, path: "the worker's input")
         } catch {
@@ -85,7 +87,7 @@ package struct WorkerProcess: Sendable {
     }
 }
 
-/// A pipe whose ends are closed on exec and when it is released.
+/// A pipe. An exec closes its ends, and so does its release.
 package final class Pipe {
     package private(set) var readEnd: Int32 = -1
     package private(set) var writeEnd: Int32 = -1
@@ -93,7 +95,7 @@ package final class Pipe {
     package init() throws(HarnessError) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw HarnessError("cannot make a pipe: \(systemMessage())") }
-        // Above the descriptors that a worker uses.
+        // Moved above the descriptors that a worker uses.
         readEnd = fcntl(ends[0], F_DUPFD_CLOEXEC, 16)
         writeEnd = fcntl(ends[1], F_DUPFD_CLOEXEC, 16)
         close(ends[0])
@@ -123,7 +125,7 @@ package final class Pipe {
     }
 }
 
-/// Arguments and variables as C wants them.
+/// Arguments and variables in the form that C functions take.
 package enum CommandVector {
     package static func with<Output>(
         _ arguments: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Output
@@ -141,7 +143,7 @@ package enum CommandVector {
         text.baseAddress.flatMap { strdup($0) }
     }
 
-    /// Frees what it is given.
+    /// Frees the copies after the body has returned.
     private static func with<Output>(
         _ copies: [UnsafeMutablePointer<CChar>?], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Output
     ) -> Output {

@@ -3,7 +3,7 @@ import RunRecords
 
 /// A task for a worker process: one JSON document on the worker's standard input.
 package struct WorkerRequest: Sendable, Equatable {
-    /// Changes when an older worker would misread a request. `assay worker --describe` prints it.
+    /// Raised when an older worker would misread a request. `assay worker --describe` prints it.
     package static let protocolVersion = 2
 
     package enum Task: String, Sendable {
@@ -21,9 +21,9 @@ package struct WorkerRequest: Sendable, Equatable {
     /// On the monotonic clock, which all processes of a machine share.
     package var deadline: UInt64
     package var onlyTrial: FaultAddress?
-    /// Where the replayed trial leaves its damaged database.
+    /// Where a replayed trial leaves its damaged database.
     package var keepDirectory: String?
-    /// Of a step: the arguments that its scenario gave.
+    /// The arguments that the scenario gave to its step.
     package var arguments: [String] = []
     /// The files from which the engine and its library are loaded.
     package var files = EngineFiles()
@@ -84,14 +84,14 @@ package struct WorkerReport: Sendable, Equatable {
     package var outcomes: [OutcomeCount] = []
     package var samples: [Sample] = []
     package var trials: [Trial] = []
-    /// Of every outcome but `correct`.
+    /// The causes of every outcome but `correct`.
     package var causes: [FailureCause] = []
     package var details = CaseDetails()
     package var messages: [String] = []
     package var brokenTrials: [String] = []
     package var isCut = false
     package var isInconclusive = false
-    /// Set where one trial was asked for.
+    /// The result of the one trial that was asked for.
     package var replayed: ReplayedTrial?
     /// Why the worker could not do its task.
     package var harnessFailure: String?
@@ -107,7 +107,7 @@ package struct WorkerReport: Sendable, Equatable {
         samples = report.samples
         trials = report.trials
         causes = report.causes.list
-        // A case with a single outcome is no sweep: its count suffices.
+        // A case with a single outcome has no sweep: the count of its outcome says everything.
         details = CaseDetails(
             series: report.series, histograms: report.histograms,
             trialCodes: report.trialCodes.count > 1 ? report.trialCodes : [],

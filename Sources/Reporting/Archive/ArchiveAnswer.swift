@@ -1,11 +1,11 @@
 import RunRecords
 
-/// What trends come to: whether a figure became worse the last time that it changed.
+/// Sums up trends: how many figures became worse the last time that they changed.
 struct ArchiveAnswer {
     /// Where a trend stands after its last change.
     enum State: CaseIterable {
         case better, same, changed, worse
-        /// No engine stands beside it, so that no change is claimed.
+        /// The trend has no reference engine, so that no change is claimed.
         case unclaimed
 
         var words: String {
@@ -32,7 +32,7 @@ struct ArchiveAnswer {
 
     let trends: [Trend]
 
-    /// Changes in the list below the sentence.
+    /// The most changes in the list below the sentence.
     private static let most = 3
 
     static func state(_ trend: Trend) -> State {
@@ -51,7 +51,7 @@ struct ArchiveAnswer {
         return count(.unclaimed) == trends.count ? .doubt : .good
     }
 
-    /// `3 of 40 figures became worse at their last change, most of all commits/s of commit strata: 25 % worse from ..`
+    /// `3 of 40 figures became worse at their last change, most of all: commits/s of strata in commit, 25 % worse`.
     var sentence: String {
         if trends.isEmpty { return "No run is kept that has a figure" }
         let all = Figure.count(trends.count, "figure")
@@ -67,7 +67,7 @@ struct ArchiveAnswer {
         return "No figure of \(Figure.grouped(trends.count)) became worse at its last change"
     }
 
-    /// `5 figures better than before, 30 without a change`.
+    /// `5 better than before, 30 without a change`.
     var rest: String {
         State.allCases.filter { $0 != .worse && count($0) > 0 }.map { "\(Figure.grouped(count($0))) \($0.words)" }
             .joined(separator: ", ")
@@ -83,7 +83,7 @@ struct ArchiveAnswer {
 
     static func size(_ change: Trend.Change) -> Double { max(change.factor, 1 / change.factor) }
 
-    /// As a section of its own: the sentence, a bar of all figures, and the largest steps with the command that finds
+    /// Writes a section: the sentence, a bar of all figures, and the largest steps, each with the command that finds
     /// the commit.
     func write(_ main: inout Markup) {
         SitePage.section("Did anything become worse?", &main) { section in

@@ -1,10 +1,10 @@
 import RunRecords
 
-/// Where to begin: whether anything became worse, what changed last, the scenarios, the runs.
+/// The first page of an archive: whether anything became worse, what changed last, the scenarios, the runs.
 struct ArchiveIndexPage {
     let site: ArchiveSite
 
-    /// The changes of all trends, the latest run first; within a run the largest first.
+    /// The changes of all trends, those of the latest run first; within a run the largest first.
     private var changes: [(trend: Trend, change: Trend.Change)] {
         func time(_ entry: (trend: Trend, change: Trend.Change)) -> Int {
             entry.trend.points[entry.change.index].run.startTime
@@ -87,7 +87,7 @@ struct ArchiveIndexPage {
     }
 }
 
-/// One scenario: a chart per case and figure over the runs.
+/// The page of one scenario: a chart over the runs for each case and figure.
 struct WorkloadPage {
     let scenario: String
     let trends: [Trend]
@@ -161,7 +161,7 @@ struct WorkloadPage {
     }
 }
 
-/// One run: its origin, and the figures that have charts.
+/// The page of one run: where it comes from, and the figures that have charts.
 struct RecordedRunPage {
     let run: RecordedRun
 
@@ -193,7 +193,7 @@ struct RecordedRunPage {
         let figures = recorded.figures.filter { chosen.contains($0.name) }
         for figure in figures.map(Optional.some) + (figures.isEmpty ? [nil] : []) {
             body.element("tr") { row in
-                // A scenario without a page has no figure with a chart.
+                // A figure without a chart has no page to link to.
                 let title = recorded.test.title
                 if figure == nil {
                     row.element("td", title)

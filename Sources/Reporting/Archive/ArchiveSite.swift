@@ -1,22 +1,22 @@
 import RunRecords
 import Seeds
 
-/// The pages of an archive: an index, one per scenario with its trends, one per run. They link to each other and to
-/// nothing else, and need no script: there is one for the theme alone.
+/// The pages of an archive: an index, one per scenario with its trends, one per run. They link only to each other, and
+/// work without scripts: the only script is the one that switches the theme.
 package struct ArchiveSite: Sendable {
     package struct Page: Sendable, Equatable {
-        /// Of its file, without a directory.
+        /// The name of its file, without a directory.
         package var name: String
         package var text: String
     }
 
-    /// Whole, in the order of their start.
+    /// Runs with their cases, in the order of their start.
     let runs: [RecordedRun]
-    /// Trends of one scenario, by its name in the order of the alphabet.
+    /// The trends of each scenario; scenarios in alphabetical order.
     let workloads: [(scenario: String, trends: [Trend])]
     let palette: EnginePalette
 
-    /// - Parameter trends: of the figures that `figures(of:)` chose.
+    /// - Parameter trends: those of the figures that `figures(of:)` chose.
     package init(runs: [RecordedRun], trends: [Trend]) {
         self.runs = runs
         let groups = Dictionary(grouping: trends) { $0.test.scenario }
@@ -34,7 +34,7 @@ package struct ArchiveSite: Sendable {
             + runs.map { Page(name: Self.name(of: $0), text: RecordedRunPage(run: $0).text) }
     }
 
-    /// The figures of a case that have charts: the one that `assay ab` judges, and counts per operation or commit.
+    /// The figures of a case that get charts: the one by which `assay ab` judges, and counts per operation or commit.
     package static func figures(of names: [FigureName]) -> [FigureName] {
         let test = Case(
             scenario: "", family: .workload, engine: "", dataset: "", size: 0, parameters: [], seed: Seed(0),
@@ -56,17 +56,17 @@ package struct ArchiveSite: Sendable {
 
     static func name(of run: RecordedRun) -> String { "run-\(plain(run.digest)).html" }
 
-    /// The name if every file system and URL accepts it, else a digest of it.
+    /// The name if every file system and URL accepts it; otherwise a digest of it.
     private static func plain(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
         return isPlain && (1...80).contains(text.utf8.count) ? text : "x" + StableHash.identifier(of: text)
     }
 }
 
-/// The frame shared by all pages.
+/// The frame that all pages have in common.
 struct SitePage {
     let title: String
-    /// Above the title's facts; empty for the index itself.
+    /// Links to the pages above this one; empty for the index.
     var path: [(title: String, name: String)] = []
     var facts: [String] = []
 

@@ -7,9 +7,9 @@ import Statistics
     import Darwin
 #endif
 
-/// A trend as a drawing: a point per run at equal distances, its interval as a whisker, the level of each stretch as a
-/// line, and a vertical line with the change where a stretch begins. The axis is logarithmic: equal factors of better
-/// and worse have equal distances.
+/// A trend as a drawing. Runs stand at equal distances, each as a point with its interval as a whisker. The level of
+/// each stretch is a horizontal line, and where a stretch begins, a vertical line has the change. The axis is
+/// logarithmic: better and worse by the same factor are equally far from the middle.
 struct TrendChart {
     let trend: Trend
     let palette: EnginePalette
@@ -19,7 +19,7 @@ struct TrendChart {
     private static let right = Drawing.width - 8
     private static let top = 16.0
     private static let bottom = Self.height - 22
-    /// The minimum factor between the ends of the axis, so that noise stays small.
+    /// The least factor between the ends of the axis, so that noise looks small.
     private static let leastSpan = 1.2
 
     private struct Mark {
@@ -31,7 +31,7 @@ struct TrendChart {
 
     private var words: TrendWords { TrendWords(trend: trend) }
 
-    /// The drawn value of a point: the number that is compared over time, else the figure.
+    /// What is drawn of each point: the number that is compared over time, or else the figure.
     private var marks: [Mark] {
         trend.points.enumerated().compactMap { index, point in
             var mark: Mark
@@ -91,7 +91,7 @@ struct TrendChart {
         return Figure.tick(value, unit: trend.figure.metric.unit)
     }
 
-    /// The median of each stretch between two changes.
+    /// Draws the median of each stretch between two changes.
     private func levels(_ marks: [Mark], _ x: Scale, y: Scale, svg: inout Markup) {
         if trend.basis == .nothing { return }
         var rest = marks[...]
@@ -130,7 +130,7 @@ struct TrendChart {
         }
     }
 
-    /// Half a step before the first run of the new level.
+    /// The line of a change is half a step before the first run of the new level.
     private func draw(_ change: Trend.Change, _ x: Scale, _ svg: inout Markup) {
         let place = x.position(Double(change.index) - 0.5)
         Drawing.line(&svg, "wh d2 w-\(words.tone(change))", x1: place, y1: Self.top, x2: place, y2: Self.bottom)

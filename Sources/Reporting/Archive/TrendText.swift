@@ -6,7 +6,7 @@ import RunRecords
     import Darwin
 #endif
 
-/// A trend for a terminal: a line of blocks, a row per run, and the changes last.
+/// A trend for a terminal: a line of blocks, then a row per run, then the changes.
 struct TrendText: WrappingText {
     let trend: Trend
     let width: Int
@@ -23,8 +23,8 @@ struct TrendText: WrappingText {
         return (lines + changes).joined(separator: "\n") + "\n"
     }
 
-    /// A block per run, and a gap for a run without a comparable number. The full height is at least 10 %, so that
-    /// noise stays flat.
+    /// A block per run, and a gap for a run that has no comparable number. The full height stands for at least 10 %, so
+    /// that noise looks flat.
     static func sparkline(_ trend: Trend, most: Int) -> String {
         let blocks = Array("\u{2581}\u{2582}\u{2583}\u{2584}\u{2585}\u{2586}\u{2587}\u{2588}")
         let levels = trend.points.suffix(most).map { point in trend.level(point).map { log($0) } }

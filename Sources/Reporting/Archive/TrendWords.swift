@@ -4,10 +4,10 @@ import RunRecords
 struct TrendWords {
     let trend: Trend
 
-    /// With the name that a command takes: `operation_ns median of point-read  strata  people 2000`.
+    /// The title with the names that a command takes: `operation_ns median of point-read  strata  people 2000`.
     var title: String { "\(trend.figure.text) of \(trend.test.title)" }
 
-    /// The same in the words of a report.
+    /// The title in the words of a report.
     var pageTitle: String {
         let test = trend.test
         let parts = [test.scenario, RunDigest.datasetText(Subject(test)), test.parameterText].filter { !$0.isEmpty }
@@ -17,7 +17,7 @@ struct TrendWords {
     /// The figure as a report names it: `commits/s`, `latency p99`.
     var figureWords: String { Measure(trend.figure).words }
 
-    /// Which numbers are searched for changes.
+    /// Which numbers are searched for changes, and why.
     var basis: String {
         switch trend.basis {
         case .ratio(let reference): "how many times as good as \(reference) in the same run; above 1 is better"
@@ -32,7 +32,7 @@ struct TrendWords {
         Figure.text(point.value, unit: trend.figure.metric.unit, gap: gap)
     }
 
-    /// `2.1× as slow as sqlite, 1.9 to 2.2`; empty where the run has no ratio.
+    /// `2.1× as slow as sqlite, 1.9 to 2.2`; empty if the run has no ratio.
     func ratio(_ point: TrendPoint) -> String {
         guard case .ratio = trend.basis, let ratio = point.ratio else { return "" }
         return [Self.words(ratio, trend.figure), Self.beside(ratio).interval].compactMap { $0 }.joined(separator: ", ")
@@ -53,7 +53,7 @@ struct TrendWords {
         return "\(Figure.percent(fraction, gap: gap)) \(trend.direction(of: change))"
     }
 
-    /// `12 % worse from 20261123-.. on (commit 1a2b3c), before it 20261122-.. (commit 9f8e7d)`, and what else changed.
+    /// `12 % worse from 20261123-.. on (1a2b3c); the last before it is 20261122-.. (9f8e7d)`, and what else changed.
     func sentence(_ change: Trend.Change, gap: String = Figure.gap) -> String {
         guard let (before, after) = trend.neighbours(of: change) else { return step(change, gap: gap) }
         let sentence =
@@ -73,7 +73,7 @@ struct TrendWords {
 
     func style(_ change: Trend.Change) -> String { "t-\(tone(change))" }
 
-    /// The command that finds the commit; nil if a commit is unknown, or the change is not for the worse.
+    /// The command that finds the commit; nil if a commit is unknown, or the figure did not become worse.
     func command(_ change: Trend.Change) -> String? {
         guard let (before, after) = trend.neighbours(of: change), trend.direction(of: change) == "worse",
             !before.commit.isEmpty, !after.commit.isEmpty, before.commit != after.commit, trend.basis != .count

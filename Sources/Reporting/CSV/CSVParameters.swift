@@ -3,10 +3,10 @@ import RunRecords
 
 /// The column `params`: a JSON object with unique names.
 ///
-/// The parameters of the case come first, each a text under its own name. Then follow distinguishing values that have
-/// no column: `size` (rows of the data set), `series`, `step` and `position` (a point of a series: the `position`-th
-/// `step`), `repeat` (numbers otherwise equal samples or trials, from the second on). If a case has a parameter of such
-/// a name, the added one gets a leading `_`.
+/// The parameters of the case come first, each as a text under its own name. Then follow values that tell rows apart
+/// and have no column: `size` (rows of the data set), `series`, `step` and `position` (a point of a series, which is
+/// its `position`-th `step`), and `repeat` (from 2 on, the number of a sample or trial that is otherwise equal to an
+/// earlier one). If a case has a parameter of such a name, the added name gets a leading `_`.
 struct CSVParameters {
     private var members: [JSONMember]
 
@@ -21,6 +21,6 @@ struct CSVParameters {
         members.append(JSONMember(free, value))
     }
 
-    /// Empty without members, so that a reader can tell that the column is empty.
+    /// Empty if there are no members: the column is then empty, too.
     var text: String { members.isEmpty ? "" : JSONValue.object(members).text }
 }

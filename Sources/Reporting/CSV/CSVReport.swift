@@ -3,18 +3,18 @@ import RunRecords
 
 /// RFC 4180: fields with a comma, a quote or a line end are quoted, lines end with CR LF.
 ///
-/// One row per measurement. A case that was measured once has one row per sample, `round`, `side` and `pair` empty. A
-/// case that ran in rounds has one row per sample of each round, with the number of the round from 0, its side
-/// (`measured`, or `control` for the second run of the same program), and in `pair` the number that it shares with the
-/// rows it is compared with. Further rows combine all rounds, with an empty `round`: their value is the median, with
-/// its interval in `ci_low` and `ci_high` and the rounds in `n`.
+/// One row per measurement. A case that was measured once has one row per sample, with `round`, `side` and `pair`
+/// empty. A case that ran in rounds has one row per sample of each round. Such a row has the number of the round from
+/// 0, its side (`measured`, or `control` for the second run of the same program), and in `pair` the number that it
+/// shares with the rows that it is compared with. Further rows, with an empty `round`, combine all rounds: their value
+/// is the median, with its interval in `ci_low` and `ci_high` and the number of rounds in `n`.
 ///
-/// Every case has at least its `case_duration_ms`; a case that was not run has a row without a value and the verdict
-/// `not-run`. Trials are counted by outcome in rows of the metric `trials`; a trial that is kept in full has a row of
-/// its own with its address in `trial`. `params` is a JSON object: the parameters of the case as texts, and what has
-/// no column (`CSVParameters`).
+/// Every case has at least its `case_duration_ms`; a case that was not run has a row without a value, with the verdict
+/// `not-run`. Rows of the metric `trials` count trials by outcome; a trial that is kept in full also has a row of its
+/// own, with its address in `trial`. `params` is a JSON object: the parameters of the case as texts, and values that
+/// have no column (`CSVParameters`).
 ///
-/// No two rows are alike in case_id, round, side, metric, statistic, label, params, trial and outcome.
+/// No two rows are equal in all of case_id, round, side, metric, statistic, label, params, trial and outcome.
 enum CSVReport {
     static let schemaVersion = "2"
 
@@ -25,7 +25,7 @@ enum CSVReport {
         "ci_high", "n", "outcome", "verdict",
     ]
 
-    /// The fields in which the rows of a case differ.
+    /// The fields in which the rows of one case differ.
     fileprivate struct Row {
         var parameters: CSVParameters
         /// nil for the case as a whole.
@@ -53,7 +53,7 @@ enum CSVReport {
                 for var row in rows {
                     let before = seen[row.key(result), default: 0]
                     seen[row.key(result)] = before + 1
-                    // Samples or trials of the same name are distinguished by a number.
+                    // Samples or trials of the same name are told apart by a number.
                     if before > 0 { row.parameters.add("repeat", .integer(before + 1)) }
                     text += line(fields(row, result, header))
                 }
@@ -104,8 +104,8 @@ enum CSVReport {
         return rows
     }
 
-    /// The combined rounds of a case. A single value becomes a median; a quantile keeps its name and is the median of
-    /// the rounds' quantiles.
+    /// The rows that combine the rounds of a case. A single value becomes a median; a quantile keeps its name, and is
+    /// the median of the quantiles of the rounds.
     private static func mergedRows(_ result: CaseResult) -> [Row] {
         struct Name: Hashable {
             var metric: String
@@ -176,7 +176,7 @@ enum CSVReport {
 }
 
 extension CSVReport.Row {
-    /// The key that distinguishes the rows of one case.
+    /// What tells the rows of one case apart.
     fileprivate struct Key: Hashable {
         var turn: Turn?
         var metric: String

@@ -2,8 +2,9 @@ import RunRecords
 
 /// Faults for a spreadsheet: a row per engine, fault and durability class, a column per outcome. RFC 4180.
 ///
-/// Outcomes that mean the same to a user share a column, with their share of the trials in percent; empty without
-/// trials. `verdict` is the gravest of the row's cases, `cut` the number of cases that the budget ended early.
+/// Outcomes that mean the same to a user share a column. Each column is followed by its share of the trials in percent,
+/// which is empty if there are no trials. `verdict` is the gravest of the row's cases, `cut` the number of cases that
+/// the budget ended early.
 enum FaultCSV {
     static let groups: [OutcomeRow.Group] = [
         .correct, .detected, .repaired, .fellBack, .refused, .lost, .silentlyWrong, .crashed, .hung, .memory, .size,
@@ -18,7 +19,7 @@ enum FaultCSV {
         group.words.split(separator: " ").joined(separator: "_")
     }
 
-    /// Empty for a run without faults.
+    /// Empty if the run tried no faults.
     static func text(_ digest: RunDigest) -> String {
         let rows = digest.faultRows
         if rows.isEmpty { return "" }

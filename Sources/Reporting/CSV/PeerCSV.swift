@@ -2,12 +2,12 @@ import RunRecords
 
 /// The peer table for a spreadsheet: a row per figure, a column per engine. RFC 4180.
 ///
-/// Columns of each Strata engine: `_ratio` to the best peer (above 1 is better) with the bounds of its interval;
-/// `_decision` (empty for figures that were measured once, and for figures of speed beside a library built with
-/// assertions; `doubtful` if a control differs); `_best_peer`. `dead_band` is the factor within which two sides count
-/// as equal, `n` the number of rounds behind the ratio.
+/// Each Strata engine has the columns `_ratio` to the best peer (above 1 is better) with the bounds of its interval,
+/// `_decision`, and `_best_peer`. `_decision` is empty for a figure that was measured once, and for a figure of speed
+/// beside a library built with assertions; it is `doubtful` if a control differs. `dead_band` is the factor within
+/// which two sides count as equal, `n` the number of rounds behind the ratio.
 enum PeerCSV {
-    /// Empty for a run without a peer table.
+    /// Empty if the run has no peer table.
     static func text(_ digest: RunDigest) -> String {
         guard let peers = PeerTable(digest) else { return "" }
         var text = CSVReport.line(

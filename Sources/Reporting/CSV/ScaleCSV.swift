@@ -1,13 +1,14 @@
 import RunRecords
 import Statistics
 
-/// Figures over size for a spreadsheet: a row per figure, engine and size. The row of an engine's largest size has the
-/// growth since the smallest and the exponent over all sizes. RFC 4180.
+/// Figures over size for a spreadsheet, with a row per figure, engine and size. The row of an engine's largest size
+/// also has the growth since the smallest size, and the exponent over all sizes. RFC 4180.
 ///
-/// `growth` is the factor by which the cost grew, in either direction of the figure; its bounds are empty with too few
-/// rounds. `beside` is `1` for a data set outside the line. `form` is `power`, `bent` or `unknown`. With `bent` no
-/// single exponent fits, and `local_exponent`, in the row of each size but the smallest, is the exponent of the stretch
-/// that ends there. `shape` is the only growth, such as `n log n`, that the interval contains.
+/// `growth` is the factor by which the cost grew, whichever direction of the figure is better; its bounds are empty if
+/// there are too few rounds. `beside` is `1` for a data set that is not on the line. `form` is `power`, `bent` or
+/// `unknown`. If it is `bent`, no single exponent fits; the row of each size but the smallest has in `local_exponent`
+/// the exponent of the stretch that ends there. `shape` is the only growth, such as `n log n`, that the interval
+/// contains.
 enum ScaleCSV {
     static let columns = [
         "scenario", "dataset", "durability", "params", "metric", "statistic", "label", "unit", "direction", "engine",
@@ -16,7 +17,7 @@ enum ScaleCSV {
         "local_exponent",
     ]
 
-    /// Empty for a run without figures over size.
+    /// Empty if the run has no figures over size.
     static func text(_ digest: RunDigest) -> String {
         let figures = digest.scaleFigures
         if figures.isEmpty { return "" }

@@ -1,8 +1,8 @@
 import RunRecords
 
-/// Values as bars from zero, each with its number, its interval as a whisker, how it compares with the best of the
-/// others in words, and the raw limit as a line. The in-memory reference does not set the scale: where it leaves the
-/// drawing it ends in a point.
+/// Values as bars from zero, each with its number, its interval as a whisker, and its ratio to the best of the other
+/// engines in words. The raw limit is a line. The in-memory reference does not set the scale: if its bar leaves the
+/// drawing, the bar ends in a point.
 struct BarChart {
     struct Bar {
         var name: String
@@ -12,11 +12,11 @@ struct BarChart {
         /// Bounds of the value's interval, if it has one.
         var low: Double?
         var high: Double?
-        /// To the best of the other engines, with what is compared.
+        /// The ratio to the best of the other engines; `measure` is what is compared.
         var ratio: FigureRatio?
         var measure: Measure
 
-        /// `4.3 times as slow as LMDB`; empty where there is no ratio.
+        /// `4.3 times as slow as LMDB`; empty if there is no ratio.
         var comparison: String { ratio?.sentence(measure) ?? "" }
     }
 
@@ -26,7 +26,7 @@ struct BarChart {
     let palette: EnginePalette
 
     private static let left = 90.0
-    /// Space for the longest value and, to its right, for the ratio, so that they do not overlap.
+    /// Leaves room for the longest value and, to its right, for the ratio, so that they do not overlap.
     private static let right = Drawing.width - 150
     private static let step = 23.0
 
@@ -59,7 +59,7 @@ struct BarChart {
     func draw(_ markup: inout Markup) {
         let peers = bars.filter { $0.engine != RunDigest.reference }
         let own = (peers.isEmpty ? bars : peers).map { max($0.value, $0.high ?? 0) }.max() ?? 0
-        // A distant limit would squeeze the bars; the text above states its value.
+        // A distant limit would make the bars tiny. The text above the chart has its value.
         let shownLimit = limit.flatMap { $0 <= own * 4 ? $0 : nil }
         let high = max(own, shownLimit ?? 0)
         guard high > 0 else { return }

@@ -7,27 +7,27 @@ import Statistics
 #endif
 
 /// Ratios on a logarithmic axis, one per line: a dot with its interval as a whisker, the line of equality, and the dead
-/// band as background. A disc is ahead, a diamond behind, an empty grey circle open, so that colour is never the only
-/// mark.
+/// band as background. The dot of a figure that is ahead is a disc, of one behind a diamond, of an open one an empty
+/// grey circle, so that colour is never the only mark.
 ///
 /// Horizontal places are in percent of the width: the drawing fills the available width, and its text keeps the size of
 /// the surrounding text.
 struct DotPlot {
     struct Line {
         var name: String
-        /// Stands beside the line.
+        /// The name that is drawn beside the line.
         var shortName: String
-        /// What the ratio is of: its adjective.
+        /// The figure that the ratio compares, which gives the ratio its words.
         var measure: Measure
         var ratio: FigureRatio
-        /// The control: two sides of one program, measured in the same minutes.
+        /// The ratio of the control: two sides of one program, measured in the same minutes.
         var control: FigureRatio?
         /// The link to the figure's numbers.
         var link: String?
     }
 
     var title: String
-    /// From the top.
+    /// The lines from the top down.
     var lines: [Line]
 
     /// Horizontal places in percent of the width, and the height of a line.
@@ -41,7 +41,7 @@ struct DotPlot {
         var ratios: Double
         var peers: Double
         var step: Double
-        /// Names are shortened to what fits.
+        /// Longer names are shortened.
         var longestName: Int
 
         static let wide = Layout(
@@ -92,7 +92,7 @@ struct DotPlot {
         }
     }
 
-    /// A long name is shortened in its middle, since its end names the figure.
+    /// Shortens a long name in its middle, since its end names the figure.
     private static func shortened(_ name: String, to longestName: Int) -> String {
         guard name.count > longestName else { return name }
         let tail = longestName / 2
@@ -138,7 +138,7 @@ struct DotPlot {
         }
     }
 
-    /// The ratio of the control, as a faint tick with its interval below the dot.
+    /// Draws the ratio of the control as a faint tick, with its interval, below the dot.
     private func control(_ ratio: FigureRatio, at middle: Double, _ scale: Scale, _ svg: inout Markup) {
         let y = middle + 7
         if let low = ratio.low, let high = ratio.high {
@@ -175,7 +175,7 @@ struct DotPlot {
         return min((values.min() ?? 1) / 1.15, 0.9)...max((values.max() ?? 1) * 1.15, 1.12)
     }
 
-    /// 1, 2 and 5 times the powers of ten if they fit, else powers of ten only; always includes 1.
+    /// 1, 2 and 5 times the powers of ten if they fit, otherwise powers of ten alone. 1 is always among them.
     private var ticks: [Double] {
         let (low, high) = (domain.lowerBound, domain.upperBound)
         let decades = log10(high / low)
@@ -186,7 +186,7 @@ struct DotPlot {
             .filter { $0 >= low && $0 <= high }
     }
 
-    /// Fewer ticks, where labels would overlap.
+    /// Fewer ticks, for a drawing so narrow that their labels would overlap.
     private var slimTicks: [Double] {
         let all = ticks
         let step = (all.count + 4) / 5

@@ -1,8 +1,9 @@
-/// The colour and mark of each engine in the drawings of one run. They follow from its position among the engines, so
-/// that no two engines share both. Only Strata's engines are blue, in different shades; peers have the other hues.
+/// The colour and the mark of each engine in the drawings of one run. Both follow from the engine's position among the
+/// engines, so that no two engines have the same colour and mark. Only Strata's engines are blue, in different shades;
+/// peers have the other hues.
 ///
-/// The colours are distinct for red-green colour blindness and have a contrast of at least 3 to 1 with the page; tests
-/// compute both. A name beside a mark is always in the text colour.
+/// The colours can be told apart with red-green colour blindness, and have a contrast of at least 3 to 1 with the page;
+/// tests compute both. A name beside a mark is always in the text colour.
 struct EnginePalette {
     /// A colour on a light page and on a dark one.
     struct Colour {
@@ -57,7 +58,7 @@ struct EnginePalette {
     enum Mark: CaseIterable {
         case disc, square, triangle, diamond, cross, wedge
 
-        /// Around 0, for `translate`.
+        /// The outline around the origin, which `translate` moves to its place.
         var path: String {
             switch self {
             case .disc: "M-3 0A3 3 0 1 1 3 0A3 3 0 1 1 -3 0Z"

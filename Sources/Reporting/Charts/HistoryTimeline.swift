@@ -1,7 +1,7 @@
 import RunRecords
 
-/// Transactions of a history, each a bar from start to end with its operations below. The time axis has no scale:
-/// starts and ends are evenly spaced in their order, so that even short overlaps are visible.
+/// Transactions of a history, each as a bar from start to end with its operations below. The axis has no scale of time:
+/// starts and ends stand at equal distances in their order, so that short overlaps are visible, too.
 struct HistoryTimeline {
     var witness: WitnessTimeline
 

@@ -6,8 +6,8 @@ import Measuring
     import Darwin
 #endif
 
-/// Latency by quantile, a line per engine. Both axes are logarithmic. The horizontal axis is the share of slower
-/// operations (one in 10, 100, 1 000), so that the tail gets as much space as the middle.
+/// Latency by quantile, a line per engine. Both axes are logarithmic. The horizontal axis is the share of operations
+/// that were slower (one in 10, 100, 1 000), so that the tail gets as much room as the middle.
 struct LatencyChart {
     struct Line {
         /// An engine, or the limit of the machine.
@@ -30,7 +30,7 @@ struct LatencyChart {
         (0.30103, "p50"), (1, "p90"), (2, "p99"), (3, "p99.9"), (4, "p99.99"), (5, "p99.999"),
     ]
 
-    /// The end of a line: the last quantile that the distribution supports.
+    /// Where a line ends: at the last quantile that has enough values beyond it.
     private static func end(_ histogram: Histogram) -> Double {
         min(max(log10(Double(histogram.count) / Double(Histogram.fewestBeyond)), 0.30103), 6)
     }
@@ -91,7 +91,7 @@ struct LatencyChart {
             let nines = end * Double(step) / Double(count)
             let value = histogram.quantile(1 - pow(10, -nines))
             let place = (x: x.position(nines), y: y.position(Double(max(1, value))))
-            // Only the two ends of a run of equal values are drawn.
+            // Draws only the two ends of a run of equal values.
             if points.count > 1, points[points.count - 1].y == place.y, points[points.count - 2].y == place.y {
                 points.removeLast()
             }

@@ -1,11 +1,11 @@
 import RunRecords
 
-/// The outcomes of a sweep's trials by their place in a file. A column is a page, several pages of a large file or part
-/// of a page of a small one, and is filled by share of outcomes. Offsets and page numbers stand below, the contents of
-/// pages above if the engine can name them. A tooltip names the place, the outcomes, and the command that repeats the
-/// gravest trial.
+/// The outcomes of a sweep's trials by their place in a file. A column is a page, or several pages of a large file, or
+/// a part of a page of a small one; its colours are the shares of the outcomes. Offsets and page numbers are written
+/// below, and above the owner of each page, if the engine can name it. A tooltip has the place, the outcomes, and the
+/// command that repeats the gravest trial.
 struct OutcomeStrip {
-    /// A trial whose fault lies in the file.
+    /// A trial whose fault lies in this file.
     struct Hit {
         var offset: Int
         /// nil if the trial broke the harness, or the budget left it out.
@@ -27,7 +27,8 @@ struct OutcomeStrip {
 
     private var pageCount: Int { max(1, (file.byteCount + SweepMap.pageBytes - 1) / SweepMap.pageBytes) }
 
-    /// The bytes of a column: whole pages, or a half, quarter and so on of a page; equal for all columns.
+    /// The bytes that a column stands for: whole pages, or a half, a quarter and so on of a page. All columns have the
+    /// same.
     private var bytesPerColumn: Int {
         var bytes = (pageCount + Self.columns - 1) / Self.columns * SweepMap.pageBytes
         while bytes > 128, pageCount * SweepMap.pageBytes / (bytes / 2) <= Self.columns { bytes /= 2 }
@@ -58,7 +59,7 @@ struct OutcomeStrip {
                     draw(own, x: width * Double(column), width: width, bottom: bottom, &group)
                 }
             }
-            // Places without trials stay empty.
+            // Places without trials stay empty inside this frame.
             let path = "M0 \(Drawing.number(head))H\(Drawing.number(Drawing.width))V\(Drawing.number(bottom))H0Z"
             svg.open("path", ["class": "gr", "d": path])
             svg.close("path")
@@ -86,7 +87,7 @@ struct OutcomeStrip {
 
     // MARK: Words
 
-    /// `page 12, offsets 49152 to 53247, of Dog: 5 silently wrong, 3 correct; assay replay ..`.
+    /// `data, page 12, offsets 49152 to 53247, of Dog: 5 silently wrong, 3 correct; assay replay ..`.
     private func words(_ own: [Hit], _ bytes: Range<Int>) -> String {
         let pages = bytes.lowerBound / SweepMap.pageBytes..<(bytes.upperBound - 1) / SweepMap.pageBytes + 1
         var place =
@@ -129,7 +130,7 @@ struct OutcomeStrip {
             &svg, "ax", x: Drawing.width, y: bottom + 28, anchor: .end, words: Figure.count(pageCount, "page"))
     }
 
-    /// A line over the pages of each kind, with its name if it fits.
+    /// Draws a line over the pages of each owner, with its name if it fits.
     private func drawOwners(_ svg: inout Markup) {
         for range in file.owners {
             let start = x(range.pages.lowerBound * SweepMap.pageBytes)
@@ -144,7 +145,7 @@ struct OutcomeStrip {
         }
     }
 
-    /// The shares of a row of an outcome table in one small bar.
+    /// Draws the shares of a row of an outcome table as one small bar.
     static func bar(_ row: OutcomeRow, _ markup: inout Markup) {
         let total = row.trialCount
         guard total > 0 else { return }
@@ -154,7 +155,7 @@ struct OutcomeStrip {
             svg.element("title", words)
             var x = 0.0
             for group in present {
-                // The minimum width, so that a single bad trial among thousands is visible.
+                // A part has a least width, so that a single bad trial among thousands is visible.
                 let wide = max(120 * Double(row.count(of: group)) / Double(total), group.isBad ? 2.5 : 0.5)
                 svg.open(
                     "rect",

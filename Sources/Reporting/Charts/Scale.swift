@@ -22,7 +22,7 @@ struct Scale {
         self.end = end
     }
 
-    /// Values outside the domain land on its edge.
+    /// The place of a value. A value outside of the domain is placed on its edge.
     func position(_ value: Double) -> Double {
         let clamped = min(max(value, domain.lowerBound), domain.upperBound)
         let (low, high, at) =
@@ -58,7 +58,7 @@ struct Scale {
     }
 }
 
-/// Shared by all drawings.
+/// What all drawings share.
 enum Drawing {
     /// The width of a drawing in its own units; on the page it fills its column.
     static let width = 352.0

@@ -6,9 +6,9 @@ import RunRecords
     import Darwin
 #endif
 
-/// A figure over size, a line per engine, both axes logarithmic: linear growth is parallel to the dotted line, constant
-/// cost is flat. A whisker is the interval over the rounds; a point without one was measured once. A ring is the figure
-/// of another data set.
+/// A figure over size, a line per engine, both axes logarithmic: linear growth is parallel to the dotted line, a
+/// constant cost is flat. A whisker is the interval over the rounds; a point without a whisker was measured once. A
+/// ring is the figure of another data set.
 struct ScaleChart {
     var title: String
     var figure: ScaleFigure
@@ -124,7 +124,7 @@ struct ScaleChart {
         "\u{2070}\u{B9}\u{B2}\u{B3}\u{2074}\u{2075}\u{2076}\u{2077}\u{2078}\u{2079}"
     )
 
-    /// Powers of ten as exponents, since their zeros do not fit.
+    /// Powers of ten are written with exponents, since their zeros do not fit.
     static func sizeTick(_ size: Int) -> String {
         var (rest, power) = (size, 0)
         while rest > 1, rest % 10 == 0 {

@@ -1,6 +1,6 @@
 import RunRecords
 
-/// File size over time, of cases that differ only in engine and policy. Thick lines are data and log, thin lines the
+/// File sizes over time, for cases that differ only in engine and policy. A thick line is data and log, a thin line the
 /// live data; a bar at the bottom marks when a reader pins a version.
 struct SizeChart {
     struct Line {
@@ -21,7 +21,7 @@ struct SizeChart {
     private static let right = Drawing.width - 98
     private static let top = 12.0
     private static let bottom = Self.height - 34
-    /// More points than this are thinned, the largest of each stretch kept.
+    /// With more points than this, a stretch of points is drawn as its largest one.
     private static let pointLimit = 150
 
     func draw(_ markup: inout Markup) {

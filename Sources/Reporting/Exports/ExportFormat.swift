@@ -10,13 +10,13 @@ package enum ExportFormat: String, Sendable, CaseIterable {
     case hdr
 }
 
-/// Half of the figures of a run, since a chart of the action has one direction.
+/// Which figures of a run are exported: a chart of github-action-benchmark has one direction.
 package enum BetterDirection: String, Sendable, CaseIterable {
     case bigger, smaller
 }
 
 extension Reporting {
-    /// The run in a format of other tools: a pure function of the run.
+    /// The run in a format that other tools read. Equal runs give equal text.
     ///
     /// - Parameter better: the direction of the exported figures; only for `githubActionBenchmark`.
     package static func export(_ run: Run, as format: ExportFormat, better: BetterDirection = .smaller) -> String {

@@ -5,7 +5,7 @@ import Seeds
 /// A run with a unique name for each of its cases, and its main figures.
 struct ExportedRun {
     let run: Run
-    /// By case id: the title on one line, followed by the id if two cases share the title.
+    /// The names by case id: the title on one line, followed by the id if two cases have the same title.
     private let names: [String: String]
 
     init(_ run: Run) {
@@ -28,7 +28,7 @@ struct ExportedRun {
         run.results.flatMap { result in run.lastingFigures(of: result).map { (result, $0) } }
     }
 
-    /// The distributions of cases whose figures count.
+    /// The distributions of the cases whose figures are valid.
     var histograms: [(result: CaseResult, named: NamedHistogram)] {
         guard run.header.measures else { return [] }
         return run.results.filter { CountedCase.objection(to: $0) == nil }.flatMap { result in
@@ -67,7 +67,7 @@ struct ExportedRun {
             if let high = sample.high { members.append(JSONMember("upper_value", .real(high))) }
             let text = FigureName(sample).text
             var slug = Self.slug(text)
-            // Names that differ only in punctuation.
+            // Two names that differ only in punctuation have the same slug: the second gets a digest.
             if measures[name, default: []].contains(where: { $0.name == slug }) {
                 slug = Self.slug("\(text) \(StableHash.identifier(of: text))")
             }
@@ -76,14 +76,14 @@ struct ExportedRun {
         return .object(order.map { JSONMember($0, .object(measures[$0] ?? [])) })
     }
 
-    /// Letters, digits and single hyphens, at most 64 characters; a longer name is cut and ends with a digest of the
-    /// whole.
+    /// Letters, digits and single hyphens, at most 64 characters. A longer name is cut, and ends with a digest of the
+    /// whole name.
     static func slug(_ text: String) -> String {
         let words = text.lowercased().split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
         return shortened(words.joined(separator: "-"), to: 64)
     }
 
-    /// Cut at a number of bytes, followed by a digest of the whole.
+    /// Cuts a text to a number of bytes, of which the last are a digest of the whole text.
     private static func shortened(_ text: String, to most: Int) -> String {
         guard text.utf8.count > most else { return text }
         var head = text

@@ -3,8 +3,8 @@ import RunRecords
 
 /// The latencies of a run as a log of HdrHistogram, version 1.3: a line per case and distribution, in nanoseconds.
 ///
-/// Its histograms have two significant digits, 128 buckets per power of two where ours have 64: each of our buckets is
-/// recorded at its middle, as our own percentiles report it; the smallest and the largest value are exact.
+/// HdrHistogram, with two significant digits, has 128 buckets per power of two, and `Histogram` has 64. Each bucket of
+/// the latter is recorded at its middle, as reported percentiles are; the smallest and the largest value are exact.
 struct HistogramLog {
     let exported: ExportedRun
 
@@ -42,7 +42,7 @@ struct HighDynamicRange {
     private static let digits: UInt32 = 2
     /// 256 values in the first bucket, half as many in each further one.
     private static let halfPower = 7
-    /// By index, up to the largest value.
+    /// By index, up to that of the largest value.
     private(set) var counts: [UInt64]
     private let maximum: UInt64
 
@@ -71,7 +71,7 @@ struct HighDynamicRange {
         return (bucket << halfPower) + Int(value >> UInt64(bucket))
     }
 
-    /// Cookie, length, and a zlib stream of `encoded`.
+    /// The bytes that the log encodes: a cookie, a length, and a zlib stream of `encoded`.
     var compressed: [UInt8] {
         let stream = ZlibStream.stored(encoded)
         return Self.bytes(UInt32(0x1C84_9314)) + Self.bytes(UInt32(stream.count)) + stream
@@ -84,7 +84,7 @@ struct HighDynamicRange {
             + Self.bytes((1.0).bitPattern) + payload
     }
 
-    /// Counts as ZigZag numbers of seven bits a byte; a run of zeros is its negated length.
+    /// Counts as ZigZag numbers of seven bits a byte; a run of zeros is written as its negated length.
     private var payload: [UInt8] {
         var bytes: [UInt8] = []
         var zeros = 0
@@ -100,7 +100,7 @@ struct HighDynamicRange {
         return bytes
     }
 
-    /// The ninth byte holds eight bits, so that no number needs ten bytes.
+    /// The ninth byte has eight bits of the number, so that no number needs ten bytes.
     private static func append(_ number: Int64, to bytes: inout [UInt8]) {
         var rest = UInt64(bitPattern: (number << 1) ^ (number >> 63))
         for _ in 0..<8 {

@@ -1,6 +1,6 @@
 /// JUnit XML in the subset that CI systems agree on.
 struct JUnitDocument {
-    /// How a test ended. The type is a one-word category.
+    /// How a test ended; `type` is a category of one word.
     enum Ending {
         case passed(note: String)
         case failure(type: String, message: String)
@@ -24,7 +24,7 @@ struct JUnitDocument {
     /// As `Figure.time` writes it.
     var timestamp: String
     var suites: [Suite]
-    /// Of every suite.
+    /// Properties that every suite gets.
     var properties: [(String, String)]
 
     var text: String {

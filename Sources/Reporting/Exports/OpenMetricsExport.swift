@@ -11,7 +11,7 @@ struct OpenMetricsExport {
         var name: String
         /// nil if the name does not end with the unit, as in `assay_file_bytes_per_row`.
         var unit: String?
-        /// Conversion from the metric's unit.
+        /// The factor that converts values from the unit of the metric.
         var factor: Double
 
         private static let seconds = ["ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0]
@@ -92,7 +92,7 @@ struct OpenMetricsExport {
 
     // MARK: Histograms
 
-    /// Bounds at powers of two coincide with bounds of our buckets, so that each count is exact.
+    /// The bounds are powers of two, which are bounds of buckets of `Histogram`, too: so each count is exact.
     private var histograms: [String] {
         let name = "assay_latency_distribution_seconds"
         let lines = exported.histograms.flatMap { result, named -> [String] in

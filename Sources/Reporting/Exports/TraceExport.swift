@@ -1,11 +1,11 @@
 import JSONText
 import RunRecords
 
-/// The time of a run in the JSON format of chrome://tracing, which Perfetto reads: a track per engine, a slice per
-/// measurement.
+/// The measurements of a run in the JSON format of chrome://tracing, which Perfetto reads: a track per engine, a slice
+/// per measurement.
 ///
-/// A run does not record when a measurement began. The slices of a track follow one another in the order of rounds and
-/// cases: only their lengths are real.
+/// A run does not record when a measurement began. So the slices of a track follow one another in the order of rounds
+/// and cases, and only their lengths are real.
 struct TraceExport {
     let exported: ExportedRun
 

@@ -1,11 +1,11 @@
 import RunRecords
 
-/// Failures with the same cause, over the cases of a scenario on one engine, so that thousands of failed trials show as
-/// a few groups.
+/// Failures with the same cause, in all cases of a scenario on one engine: thousands of failed trials become a few
+/// groups.
 struct CauseGroup {
     var scenario: String
     var engine: String
-    /// nil for a harness error and for a case that was left out.
+    /// nil for a harness error, and for a case that was left out.
     var outcome: Outcome?
     /// The message without numbers and data.
     var text: String
@@ -13,11 +13,11 @@ struct CauseGroup {
     var count: Int
     /// In plan order.
     var cases: [CaseResult]
-    /// The unchanged message of the first failure.
+    /// The whole message of the first failure.
     var detail: String
-    /// nil if the whole case is the example.
+    /// The address of the first failure; nil if it is the case as a whole.
     var example: FaultAddress?
-    /// The command that replays its case file; nil without one.
+    /// The command that replays the failure's case file; nil if there is no such file.
     var caseFileCommand: String?
 
     /// `26 silently wrong`, or nothing.
@@ -33,7 +33,7 @@ extension Outcome {
 }
 
 extension RunDigest {
-    /// The failures in the cases of a verdict, by cause: in plan order, the gravest of a case first.
+    /// The failures in the cases with a verdict, by cause: in plan order, and within a case the gravest first.
     func causeGroups(_ verdict: Verdict) -> [CauseGroup] {
         struct Key: Hashable {
             var scenario: String
@@ -78,12 +78,12 @@ extension RunDigest {
         return groups
     }
 
-    /// The case as a whole, unless the trial has its own address.
+    /// The address of the trial; nil for the case as a whole, and if the case has a single trial.
     private func example(_ cause: FailureCause, of result: CaseResult) -> FaultAddress? {
         cause.example.isWholeCase || result.trialCount <= 1 ? nil : cause.example
     }
 
-    /// The command that repeats the first of a group.
+    /// The command that repeats the first failure of a group.
     func replayCommand(_ group: CauseGroup) -> String {
         replayCommand(group.cases.first?.test.id ?? "", trial: group.example?.text ?? "")
     }

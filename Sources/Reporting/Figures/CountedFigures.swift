@@ -1,8 +1,8 @@
 import RunRecords
 
-/// Selects the few figures of a case that are compared between engines.
+/// Chooses the few figures of a case by which engines are compared.
 extension RunDigest {
-    /// A row per selected figure that at least two engines have, in plan order.
+    /// A row per chosen figure that at least two engines have, in plan order.
     func countedRows(_ engines: [String]) -> [MeasureRow] {
         let limits = rawScenarios
         return comparisons.filter { !limits.contains($0.subject.scenario) }.flatMap { comparison in
@@ -47,8 +47,8 @@ extension RunDigest {
         }
     }
 
-    /// The minimum or maximum of values whose median is a figure as well; counting them would count one measurement
-    /// three times.
+    /// Whether it is the minimum or maximum of values whose median is a figure as well: the same measurement would
+    /// count three times.
     private static func isRangeOfAnother(_ sample: Sample, _ result: CaseResult) -> Bool {
         ["min", "max"].contains(sample.statistic)
             && result.samples.contains {
@@ -59,7 +59,7 @@ extension RunDigest {
     private static let silentlyWrong = Metric("silently_wrong_percent", unit: "%", .lowerIsBetter, .measured)
     private static let killed = Metric("killed_by_a_signal_percent", unit: "%", .lowerIsBetter, .measured)
 
-    /// Figures of a sweep: how many trials returned wrong data silently, and how many ended the process.
+    /// Figures of a sweep: the shares of trials that returned wrong data silently, and of those that ended the process.
     private static func shares(_ result: CaseResult) -> [Sample] {
         let trials = result.trialCount
         guard result.test.family == .corruption, trials > 1 else { return [] }

@@ -4,16 +4,16 @@ import RunRecords
 struct VerdictCounts: Equatable {
     var cases = 0
     var trials = 0
-    /// Violations by severity, known ones included.
+    /// Violations by what they cost, the known ones included.
     var safety = 0
     var progress = 0
     var suspected = 0
     var harnessErrors = 0
     var inconclusive = 0
-    /// Cases that their budget ended early, with any verdict.
+    /// Cases that the budget ended early, with any verdict.
     var cut = 0
     var unpromised = 0
-    /// Known violations among them.
+    /// The known violations among `violations`.
     var known = 0
     var passed = 0
 
@@ -38,19 +38,19 @@ struct VerdictCounts: Equatable {
         }
     }
 
-    /// `2 of safety, 1 of progress, 1 known`: the kinds are never summed.
+    /// `2 of safety, 1 of progress, 1 known`: the two kinds are never added up.
     func concernWords(gap: String = Figure.gap) -> String {
         kindWords(gap: gap) + (known == 0 ? "" : ", \(Figure.grouped(known, gap: gap)) known")
     }
 
-    /// The same without the count of known ones.
+    /// `2 of safety, 1 of progress`, without the known ones.
     func kindWords(gap: String = Figure.gap) -> String {
         if progress == 0 { return "of safety" }
         if safety == 0 { return "of progress" }
         return "\(Figure.grouped(safety, gap: gap)) of safety, \(Figure.grouped(progress, gap: gap)) of progress"
     }
 
-    /// The reasons why the run decides less than planned, with counts; empty without any.
+    /// Why the run decides less than planned, with counts; empty if it decides everything.
     func openWords(gap: String = Figure.gap) -> String {
         let parts = [
             suspected == 0 ? "" : "\(Figure.count(suspected, "case", gap: gap)) in which the harness is suspected",
@@ -74,7 +74,7 @@ extension RunDigest {
         }
     }
 
-    /// The violations of an engine in families other than these: `growth 2, workload 1`; may be empty.
+    /// The violations of an engine in other families than these, `growth 2, workload 1`; may be empty.
     func violationsElsewhere(_ engine: String, than families: [Family]) -> String {
         familyCounts.compactMap { family, _ -> String? in
             if families.contains(family) { return nil }

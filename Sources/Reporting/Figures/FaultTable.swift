@@ -1,6 +1,6 @@
 import RunRecords
 
-/// The outcomes of one engine under one fault in one durability class, over all cases of a scenario.
+/// The outcomes of one engine under one fault in one durability class, over all cases of the scenario that injects it.
 struct FaultRow {
     var engine: String
     /// The scenario that injects the fault.
@@ -12,12 +12,12 @@ struct FaultRow {
 
     var trialCount: Int { cases.reduce(0) { $0 + $1.trialCount } }
 
-    /// nil without trials.
+    /// nil if there are no trials.
     func share(_ group: OutcomeRow.Group) -> Double? {
         trialCount == 0 ? nil : Double(count(group)) / Double(trialCount)
     }
 
-    /// The gravest verdict of its cases: a passed case hides no failed one.
+    /// The gravest verdict of its cases, so that a case that passed hides none that failed.
     var standing: Standing { cases.map(\.standing).min { $0.rank < $1.rank } ?? .notRun }
 
     var isCut: Bool { cases.contains { $0.result.isCut } }
@@ -41,8 +41,8 @@ extension RunDigest {
     /// Families whose scenarios inject faults into files, calls, processes or power.
     private static let faultFamilies: Set<Family> = [.corruption, .crash]
 
-    /// A row per fault, durability class and engine: faults in plan order, damage first. Empty for a run that tried
-    /// none. An engine that does not support the scenario has no row.
+    /// A row per fault, durability class and engine: faults in plan order, damage first. Empty for a run that tried no
+    /// faults. An engine that cannot run the scenario has no row.
     var faultRows: [FaultRow] {
         struct Key: Hashable {
             var fault: String
@@ -65,7 +65,7 @@ extension RunDigest {
         }
     }
 
-    /// The columns of a table of faults: these, and every other that counted something.
+    /// The columns of a table of faults: the usual ones, and each further one that has a count.
     static func columns(_ rows: [FaultRow]) -> [OutcomeRow.Group] {
         let usual: [OutcomeRow.Group] = [.correct, .detected, .refused, .lost, .silentlyWrong, .crashed, .hung]
         return usual

@@ -11,7 +11,7 @@ enum Figure {
     /// The placeholder for a missing number.
     static let none = "\u{2013}"
 
-    /// The value to `digits` significant digits, digits before the point never cut: `12 300`, `1.25`, `0.00312`.
+    /// The value with `digits` significant digits, but with all digits before the point: `12 300`, `1.25`, `0.00312`.
     static func rounded(_ value: Double, digits: Int = 3, gap: String = Figure.gap) -> String {
         guard value.isFinite else { return none }
         guard value != 0 else { return "0" }
@@ -38,7 +38,7 @@ enum Figure {
         Int((magnitude * pow(10, Double(digits - 1 - exponent))).rounded())
     }
 
-    /// Without trailing zeros, for ticks of an axis and counts.
+    /// The value without trailing zeros, for ticks of an axis and counts.
     static func trimmed(_ value: Double, digits: Int = 3, gap: String = Figure.gap) -> String {
         var text = rounded(value, digits: digits, gap: gap)
         guard text.contains("."), !text.contains("e") else { return text }
@@ -47,7 +47,7 @@ enum Figure {
         return text
     }
 
-    /// With separated thousands: `4 212`.
+    /// A number with its thousands separated: `4 212`.
     static func grouped(_ value: Int, gap: String = Figure.gap) -> String {
         let digits = Array(String(value.magnitude))
         var text = value < 0 ? "\u{2212}" : ""
@@ -60,7 +60,7 @@ enum Figure {
         return text
     }
 
-    /// Every digit, for programs: whole numbers without a point, empty for NaN.
+    /// The value with every digit, for programs: a whole number without a point, nothing for NaN.
     static func exact(_ value: Double) -> String {
         guard value.isFinite else { return "" }
         if value == value.rounded(), abs(value) < 9e15 {
@@ -95,7 +95,7 @@ enum Figure {
         return (isTick ? trimmed(value, gap: gap) : rounded(value, gap: gap)) + gap + unit
     }
 
-    /// With the prefix of a thousand, million or billion, for drawings: `10 G`, `1.24 M`, `12.3 k`.
+    /// A value with the prefix of a thousand, million or billion, for drawings: `10 G`, `1.24 M`, `12.3 k`.
     static func si(_ value: Double, gap: String = Figure.gap) -> String {
         let magnitude = abs(value)
         for (name, size) in [("G", 1e9), ("M", 1e6), ("k", 1e3)] where magnitude >= size * 0.9995 {
@@ -161,7 +161,7 @@ enum Figure {
         func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
         let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
         let ofDay = seconds - days * 86_400
-        // Days are counted from 1 March of year 0 in eras of 400 years, so that a leap day ends a year.
+        // Days are counted from 1 March of the year 0, in eras of 400 years: so a leap day is the last day of its year.
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
         let ofEra = shifted - era * 146_097

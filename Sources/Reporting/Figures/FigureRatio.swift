@@ -3,10 +3,10 @@ import Statistics
 
 /// The ratio of one engine's figure to another's.
 struct FigureRatio {
-    /// The factor, above 1 for better in either direction of the figure.
+    /// The factor, above 1 if this engine is better, for both directions of a figure.
     var value: Double
     var peer: String
-    /// The interval of the ratio over the rounds; nil with too few rounds.
+    /// The interval of the ratio over the rounds; nil if there are too few rounds.
     var low: Double?
     var high: Double?
     /// How many rounds measured both.
@@ -14,9 +14,10 @@ struct FigureRatio {
     var band = DeadBand.narrowest
     /// nil for figures that were measured once, which support no claim.
     var decision: Decision?
-    /// A figure of the row differs from its control program, so that no claim is made, whatever the rounds decide.
+    /// Whether a figure of the row differs from that of its control program: no claim is made then, whatever the rounds
+    /// decide.
     var isDoubtful = false
-    /// Whether no decision may be made: a figure of speed beside an engine built with assertions.
+    /// Whether no claim may be made: for a figure of speed beside an engine built with assertions.
     var isWithheld = false
 
     /// `ahead`, `behind`, `same`, `open`; `doubtful` if a control differs.
@@ -24,7 +25,7 @@ struct FigureRatio {
 }
 
 extension FigureRatio {
-    /// What the rounds decide, or why they may not; nil for figures that were measured once.
+    /// What the rounds decide, or why no claim is made; nil for figures that were measured once.
     var claim: String? { isWithheld ? Self.withheld : decisionWord }
 
     static let withheld = "no claim: assertions"
@@ -40,14 +41,14 @@ extension FigureRatio {
 }
 
 extension RunDigest {
-    /// The engine's figure beside the best of `peers`: the one with the best median. Only a decision by the rounds is a
-    /// claim; a ratio of figures that were measured once has none.
+    /// The engine's figure beside that of the best of `peers`, which is the one with the best median. Only a decision
+    /// by the rounds is a claim; a ratio of figures that were measured once has none.
     ///
-    /// Two zeros are equal. A zero has no ratio to another figure: an engine that wrote nothing did other work, not the
-    /// same work cheaper.
+    /// Two zeros are equal. A zero has no ratio to another figure: an engine that wrote nothing did other work, and not
+    /// the same work at less cost.
     ///
     /// - Parameter peers: nil for all other engines but the in-memory reference, which is no peer and has no ratio. A
-    ///   Strata engine is compared with another Strata engine only if the run has no others.
+    ///   Strata engine is compared with another Strata engine only if the run has no other engine.
     func ratio(_ row: MeasureRow, of engine: String, among peers: [String]? = nil) -> FigureRatio? {
         guard var ratio = measuredRatio(row, of: engine, among: peers) else { return nil }
         guard isDoubtful(row) else { return ratio }
@@ -56,7 +57,8 @@ extension RunDigest {
         return ratio
     }
 
-    /// Whether the control of one of its figures differs, so that another peer may be the best.
+    /// Whether a figure of the row differs from that of its control program: without the error, another peer might be
+    /// the best.
     func isDoubtful(_ row: MeasureRow) -> Bool {
         row.values.values.contains { isDoubtful($0.result, row.measure) }
     }
@@ -94,10 +96,10 @@ extension RunDigest {
         return peers.isEmpty ? others : peers
     }
 
-    /// Whether its library was built with assertions, and is slower than a release build.
+    /// Whether its library is built with assertions, and so slower than a release build.
     private func asserts(_ engine: String) -> Bool { run.header.assertingEngines.contains(engine) }
 
-    /// For figures of one measurement or of too few rounds.
+    /// The ratio for figures of one measurement, or of too few rounds.
     private func openRatio(
         _ row: MeasureRow, _ own: (sample: Sample, result: CaseResult), beside peer: String
     ) -> FigureRatio? {
@@ -115,7 +117,7 @@ extension RunDigest {
         return higher ? own / other : other / own
     }
 
-    /// nil unless both cases ran in rounds.
+    /// The ratio by the rounds; nil unless both cases ran in rounds.
     private func decidedRatio(_ row: MeasureRow, _ own: CaseResult, _ other: CaseResult) -> FigureRatio? {
         guard run.rounds[own.test.id] != nil, run.rounds[other.test.id] != nil else { return nil }
         let pairs = pairs(row.measure, own.test.id, other.test.id)
@@ -129,7 +131,7 @@ extension RunDigest {
             pairCount: sequential.rounds, band: sequential.band, decision: isSound ? sequential.decision : .open)
     }
 
-    /// The pairs of the two sides of one program in this row, of the engine that ran as both.
+    /// The pairs of the engine of this row that was measured as two sides.
     private func controls(_ row: MeasureRow) -> [(own: Double, other: Double)] {
         for engine in engines {
             guard let id = row.values[engine]?.result.test.id else { continue }
@@ -143,7 +145,7 @@ extension RunDigest {
         run.pairs(own, other, metric: measure.metric.name, statistic: measure.statistic, label: measure.label)
     }
 
-    /// Whether the case completed its work correctly; otherwise its figure is not comparable with its peer's.
+    /// Whether the case did all of its work correctly. Otherwise its figure is not comparable with a peer's.
     static func isWhole(_ result: CaseResult) -> Bool {
         if result.isCut { return false }
         return result.verdict == .pass

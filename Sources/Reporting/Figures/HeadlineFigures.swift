@@ -1,22 +1,22 @@
 import RunRecords
 import Statistics
 
-/// The headline of one engine: every figure that was measured in rounds, as a ratio to the best peer.
+/// What is said first about one engine: every figure that was measured in rounds, as a ratio to the best peer.
 struct HeadlineFigures {
     struct Line {
         var name: String
-        /// Without parameter names, for narrow places.
+        /// The name without the names of parameters, for narrow places.
         var shortName: String
         var figures: MeasureRow
         var ratio: FigureRatio
     }
 
     let engine: String
-    /// The best ratio first; never empty. Figures with a differing control are left out.
+    /// The best ratio first; never empty. Doubtful figures are left out.
     let lines: [Line]
-    /// The number of figures whose control differs.
+    /// The number of doubtful figures: those that differ from their control program's.
     let doubtfulCount: Int
-    /// Figures that were measured in rounds beside an engine without claims of speed.
+    /// The number of figures that were measured in rounds, but beside an engine of whose speed nothing is claimed.
     let withheldCount: Int
 
     func count(_ decision: Decision) -> Int {
@@ -36,13 +36,13 @@ struct HeadlineFigures {
             + doubtfulWords(gap: gap) + withheldWords(gap: gap)
     }
 
-    /// `; no claim in 4 figures, whose best peer has assertions compiled in`; may be empty.
+    /// `; no claim in 4 figures beside a library with assertions`; may be empty.
     func withheldWords(gap: String = Figure.gap) -> String {
         if withheldCount == 0 { return "" }
         return "; no claim in \(Figure.count(withheldCount, "figure", gap: gap)) beside a library with assertions"
     }
 
-    /// Best and worst with their names: the worst is said whatever the others are.
+    /// The best and the worst figure. The worst is named whatever the others are.
     func range(gap: String = Figure.gap) -> String {
         guard let best = lines.first, let worst = lines.last else { return "" }
         func place(_ line: Line) -> String { "\(line.ratio.sentence(line.figures.measure)) (\(line.name))" }
@@ -51,20 +51,20 @@ struct HeadlineFigures {
 }
 
 extension RunDigest {
-    /// Engines with figures, without the reference in memory: Strata's own, storage first, then the others in the order
-    /// of the run. A run without Strata is about its first engine.
+    /// The engines with figures, without the reference in memory: `own` are Strata's, the storage engine first, and
+    /// `peers` the others in the order of the run. A run without Strata is about its first engine.
     var sides: (own: [String], peers: [String]) {
         let present = engines.filter { engine in
             engine != Self.reference && results(of: engine).contains { !$0.samples.isEmpty }
         }
-        // The storage engine comes first, since peers are compared with it.
+        // The storage engine has the longer name. It comes first, since peers are compared with it.
         let strata = present.filter(PeerTable.isOwn).sorted { $0.count > $1.count }
         let own = strata.isEmpty ? Array(present.prefix(1)) : strata
         return (own, present.filter { !own.contains($0) })
     }
 
-    /// The figures measured in rounds, for each engine that the run is about; empty without such figures, and for a
-    /// plan whose figures mean nothing.
+    /// The figures that were measured in rounds, for each engine that the run is about; empty if there are none, or if
+    /// the figures of the plan mean nothing.
     var headlines: [HeadlineFigures] {
         guard run.header.measures, !run.rounds.isEmpty else { return [] }
         let (own, peers) = sides

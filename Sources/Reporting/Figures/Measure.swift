@@ -34,7 +34,7 @@ struct Measure: Hashable {
         "peak_rss_bytes", "allocations_per_operation", "allocated_bytes_per_operation", "cpu_ms", "page_faults",
         "read_bytes", "written_bytes", "read_syscalls", "write_syscalls",
     ]
-    /// Names of an operation's costs other than time: bytes and syncs.
+    /// Beginnings of the names of metrics that are costs of an operation other than time: bytes and syncs.
     private static let costs = ["written_bytes_", "device_bytes_", "write_amplification", "sync"]
 
     var kind: MeasureClass {
@@ -55,7 +55,7 @@ struct Measure: Hashable {
     /// A limit of the machine, measured beside the engine.
     var isLimit: Bool { label.hasPrefix("raw ") }
 
-    /// A cost of the whole worker process, with preparation and checks.
+    /// Whether it is a cost of the whole worker process, its preparation and checks included.
     var isOfWholeCase: Bool { label == "whole case" }
 
     /// Whether engines can be ranked by the figure.
@@ -63,11 +63,11 @@ struct Measure: Hashable {
         metric.direction != .neutral && !isLimit && metric.name != Metric.emptyLoopNanoseconds.name
     }
 
-    /// Figures that charts show: work per time, and time of one operation.
+    /// Whether charts show the figure: work per time, or the time of one operation.
     var isRate: Bool { metric.direction == .higherIsBetter && metric.unit.hasSuffix("/s") && !isLimit }
     var isOperationTime: Bool { metric.name == Metric.operationNanoseconds.name && !isLimit }
 
-    /// A single value and a median need no name.
+    /// Whether the statistic needs no name: it is a single value or a median.
     private var isPlain: Bool { ["value", "median", "count"].contains(statistic) }
 
     private var isQuantile: Bool {
@@ -75,7 +75,7 @@ struct Measure: Hashable {
         return digit.isNumber
     }
 
-    /// `commits/s`, `file bytes per row, read`: without a unit that is shown with the value.
+    /// `commits/s`, `file bytes per row, read`. A unit that is shown with the value is left out.
     var words: String {
         if metric.name == Metric.operationNanoseconds.name, isPlain {
             return label.isEmpty ? "per operation" : label
@@ -97,17 +97,17 @@ extension Measure {
         metric.name.dropLast("_per_second".count).split(separator: "_").joined(separator: " ") + "/s"
     }
 
-    /// The value for a place beside `words`, where a rate needs no unit.
+    /// The value as text beside `words`, which name the unit of a rate, so that it is left out.
     func text(_ value: Double, gap: String = Figure.gap) -> String {
         metric.unit == "1/s" ? Figure.rounded(value, gap: gap) : Figure.text(value, unit: metric.unit, gap: gap)
     }
 
-    /// The same for a drawing, with prefixes for large numbers: `1.24 G`.
+    /// The value for a drawing, with prefixes for large numbers: `1.24 G`.
     func shortText(_ value: Double) -> String {
         metric.unit == "1/s" && value >= 99_950 ? Figure.si(value) : text(value)
     }
 
-    /// The largest distance of a bound from the figure: `±4 %`; empty without an interval.
+    /// The larger distance of a bound from the figure: `±4 %`; empty if there is no interval.
     static func spread(_ sample: Sample, gap: String = Figure.gap) -> String {
         guard let low = sample.low, let high = sample.high, sample.value > 0 else { return "" }
         let widest = max(sample.value - low, high - sample.value, 0) / sample.value
@@ -125,13 +125,13 @@ extension Measure {
 struct MeasureRow {
     var subject: Subject
     var measure: Measure
-    /// By engine, with the case that it comes from.
+    /// The samples by engine, each with the case that it comes from.
     var values: [String: (sample: Sample, result: CaseResult)]
 }
 
 extension RunDigest {
-    /// The figures of a kind, a row per subject and measure, in plan order. One durability class at a time. Limits of
-    /// the machine are left out.
+    /// The figures of a kind and durability class, a row per subject and measure, in plan order. Limits of the machine
+    /// are left out.
     func rows(of kind: MeasureClass, _ durability: DurabilityClass) -> [MeasureRow] {
         let limits = rawScenarios
         return comparisons.filter {
@@ -168,7 +168,7 @@ extension RunDigest {
         }
     }
 
-    /// The main figure of a case: work per second, else time per operation, else size.
+    /// The main figure of a case: work per second, or else the time per operation, the median latency, or the size.
     func headline(_ result: CaseResult) -> Sample? {
         let samples = result.samples
         func first(_ kind: MeasureClass, _ direction: Metric.Direction) -> Sample? {

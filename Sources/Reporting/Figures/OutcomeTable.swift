@@ -43,7 +43,7 @@ struct OutcomeRow {
         group.outcomes.reduce(0) { $0 + count($1) }
     }
 
-    /// A case whose whole process ended early counts as one trial with that outcome.
+    /// A case whose process ended early, without outcomes, counts as one trial with the outcome of the case.
     func count(_ outcome: Outcome) -> Int {
         result.outcomes.isEmpty && result.outcome == outcome ? 1 : result.count(of: outcome)
     }
@@ -52,15 +52,15 @@ struct OutcomeRow {
 
     var standing: Standing { .judged(result.verdict) }
 
-    /// The state of each promise that the scenario tests: kept, broken or not made. Empty for a run that did not record
-    /// promises.
+    /// The state of each promise that the scenario tests: kept, broken or not made. A dash for a run that did not
+    /// record promises.
     var promise: String {
         let promises = result.promises.filter { $0.state != .open }
         let words = promises.map { $0.kind.isEmpty || promises.count == 1 ? $0.words : "\($0.kind) \($0.words)" }
         return words.isEmpty ? Figure.none : words.joined(separator: ", ")
     }
 
-    /// The gravest state in one word, for a terminal.
+    /// The gravest state of a promise in one word, for a terminal.
     var shortPromise: String {
         let order: [JudgedPromise.State] = [.broken, .known, .kept, .notMade]
         let gravest = order.first { state in result.promises.contains { $0.state == state } }
@@ -75,7 +75,7 @@ struct OutcomeRow {
 }
 
 extension JudgedPromise {
-    /// A rule for every engine is not listed as a promise.
+    /// The state for people. What every engine must get right is not called a promise.
     var words: String {
         switch state {
         case .kept: kind.isEmpty ? "as required" : "kept"
@@ -88,7 +88,7 @@ extension JudgedPromise {
 }
 
 extension RunDigest {
-    /// A row per subject and engine: by family as the question lists them, then in plan order and engine order.
+    /// A row per subject and engine: by family as the question lists them, then in plan order, then by engine.
     func outcomeRows(_ question: Question) -> [OutcomeRow] {
         question.families.flatMap { family in
             comparisons.filter { $0.subject.family == family }.flatMap { comparison in
@@ -101,7 +101,7 @@ extension RunDigest {
         }
     }
 
-    /// The columns of a table with these rows: the usual ones, and every other that is not all zero.
+    /// The columns of a table of these rows: the usual ones, and each further one that has a count.
     static func columns(_ rows: [OutcomeRow]) -> [OutcomeRow.Group] {
         let usual: Set<OutcomeRow.Group> = [.correct, .detected, .silentlyWrong, .lost, .crashed, .hung]
         return OutcomeRow.Group.allCases.filter { group in

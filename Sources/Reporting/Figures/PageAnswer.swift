@@ -1,12 +1,13 @@
 import RunRecords
 import Statistics
 
-/// What a run comes to: the question that it was made for, an answer to it, and how good the news is. The page begins
-/// with these words, and the terminal ends with them.
+/// Sums up a run: the question that it was made for, an answer to it, and how good the answer is. The page begins with
+/// these words, and the terminal ends with them.
 struct PageAnswer {
-    /// Each level has a sign, and the sentence says the same, so that colour is never the only mark.
+    /// How good the answer is. Each level has a sign, and the sentence says the same, so that colour is never the only
+    /// mark.
     enum Tone: String {
-        /// Any engine broke a promise, known or not.
+        /// An engine broke a promise, known or not.
         case bad
         /// No promise was broken, and a question of the plan has no answer.
         case doubt
@@ -28,7 +29,7 @@ struct PageAnswer {
     }
 
     let digest: RunDigest
-    /// Between a number and its noun: a terminal gets a plain space.
+    /// The space between a number and its noun; a terminal gets a plain space.
     var gap = Figure.gap
 
     var tone: Tone {
@@ -36,15 +37,15 @@ struct PageAnswer {
         return digest.results.isEmpty || digest.unansweredCount > 0 ? .doubt : .good
     }
 
-    /// Growth if most figures were measured over size; speed if engines were measured in rounds; else the question that
-    /// most cases answer.
+    /// Growth, if most figures were measured over size; speed, if engines were measured in rounds; otherwise the
+    /// question that most cases answer.
     var subject: Subject {
         let measured = Set(digest.headlines.flatMap { $0.lines.map(\.figures.subject.scenario) })
         let scaled = Set(digest.scaleFigures.map(\.subject.scenario))
         if !scaled.isEmpty, scaled.count * 2 > measured.count { return .growth }
         if !measured.isEmpty { return .speed }
         let counts = Question.allCases.map { question in (question, digest.results(for: question).count) }
-        // The first of equals.
+        // Of questions with equally many cases, the first.
         let most = counts.reduce(counts[0]) { $1.1 > $0.1 ? $1 : $0 }
         return .question(most.0)
     }
@@ -82,7 +83,7 @@ struct PageAnswer {
                 ? "" : "; in \(count(unprotected, "case")) data was damaged that no promise protects")
     }
 
-    /// `13 violations (of safety): 3 new, 10 listed as known`: only new ones count for the exit status.
+    /// `13 violations (of safety): 3 new, 10 listed as known`. Only new ones count for the exit status.
     var promiseCounts: String {
         let counts = digest.allCounts
         if counts.violations == 0 { return "" }
@@ -91,7 +92,7 @@ struct PageAnswer {
             + "\(Figure.grouped(new, gap: gap)) new, \(Figure.grouped(counts.known, gap: gap)) listed as known"
     }
 
-    /// `the harness failed, or may have, in 2 cases: no engine is judged by them`; empty where it did not.
+    /// `the harness failed, or may have, in 2 cases: no engine is judged by them`; empty if it did not.
     var failure: String {
         let counts = digest.allCounts
         let failed = counts.harnessErrors + counts.suspected
@@ -116,8 +117,8 @@ struct PageAnswer {
         stands.map { "\(EngineName.words($0.figures.engine)), \($0.what): \($0.figures.sentence(gap: gap))" }
     }
 
-    /// What the rounds say of each engine that the run is about; bytes and other costs answer another question than
-    /// speed does.
+    /// What the rounds decide for each engine that the run is about. Speed is kept apart from bytes and other costs,
+    /// which answer another question.
     var stands: [(figures: HeadlineFigures, what: String)] {
         digest.headlines.flatMap { [($0.times, "speed"), ($0.costs, "bytes and other costs")] }
             .filter { !$0.0.lines.isEmpty }
@@ -125,27 +126,27 @@ struct PageAnswer {
 }
 
 extension RunDigest {
-    /// The libraries that the headline's engine is compared with, without their tunings.
+    /// The libraries of the engines that the headline's engine is compared with.
     var leadingPeers: [String] { Self.unique(sides.peers.map { String($0.prefix { $0 != "-" }) }) }
 }
 
 extension HeadlineFigures {
-    /// Only the figures of speed, since bytes and other costs answer another question.
+    /// The figures of speed alone, since bytes and other costs answer another question.
     var times: HeadlineFigures {
         HeadlineFigures(
             engine: engine, lines: lines.filter(\.figures.measure.kind.isTime), doubtfulCount: doubtfulCount,
             withheldCount: withheldCount)
     }
 
-    /// Only claims of speed are withheld or doubtful.
+    /// The figures of bytes and other costs. They are never doubtful or withheld: only claims of speed are.
     var costs: HeadlineFigures {
         HeadlineFigures(
             engine: engine, lines: lines.filter { !$0.figures.measure.kind.isTime }, doubtfulCount: 0,
             withheldCount: 0)
     }
 
-    /// `ahead of the best peer in 8 of 40 figures, behind in 23, the same in 2, open in 7`; what is in none is not said
-    /// of the last two.
+    /// `ahead of the best peer in 8 of 40 figures, behind in 23, the same in 2, open in 7`; the last two are left out
+    /// if they are 0.
     func sentence(gap: String = Figure.gap) -> String {
         func words(_ decision: Decision) -> String { Figure.grouped(count(decision), gap: gap) }
         let rest = [("the same", Decision.same), ("open", .open)].filter { count($0.1) > 0 }
@@ -153,7 +154,7 @@ extension HeadlineFigures {
             + "in \(words(.behind))" + rest.map { ", \($0.0) in \(words($0.1))" }.joined()
     }
 
-    /// The best and the worst, at most `count` of each, ordered by ratio.
+    /// The best and the worst figures, at most `most` of each, ordered by ratio.
     func ends(_ most: Int) -> [Line] {
         lines.count <= 2 * most ? lines : Array(lines.prefix(most) + lines.suffix(most))
     }

@@ -1,9 +1,10 @@
 import RunRecords
 import Statistics
 
-/// Engines side by side: a row per main figure, with Strata's ratio to the best peer and the machine's limit.
+/// Engines side by side: a row per main figure, with the ratio of Strata's engines to the best peer, and the machine's
+/// limit.
 ///
-/// Only for runs with several peers; with one peer every other table shows the ratio.
+/// It is only for runs with several peers: with a single peer, every other table shows the ratio.
 struct PeerTable {
     struct Row {
         var figures: MeasureRow
@@ -22,7 +23,7 @@ struct PeerTable {
 
     static func isOwn(_ engine: String) -> Bool { engine == "strata" || engine.hasPrefix("strata-") }
 
-    /// nil unless the run has Strata and at least two other engines, and meaningful figures.
+    /// nil unless the run has Strata, at least two libraries of other engines, and figures that mean something.
     init?(_ digest: RunDigest) {
         guard digest.run.header.measures else { return nil }
         self.digest = digest
@@ -49,8 +50,8 @@ struct PeerTable {
 }
 
 extension RunDigest {
-    /// The memory's limit in rows per second, for cases that read as many bytes beside their scan: the median over the
-    /// row's engines.
+    /// The memory's limit in rows per second, for cases that read as many bytes from memory beside their scan: the
+    /// median over the engines of the row.
     func memoryLimit(_ row: MeasureRow) -> Double? {
         guard row.measure.metric.unit == "1/s", row.measure.label.isEmpty else { return nil }
         let beside = row.values.values.compactMap { entry in

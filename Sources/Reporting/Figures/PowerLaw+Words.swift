@@ -2,7 +2,7 @@ import Statistics
 
 /// A power law in the words of a report.
 extension PowerLaw {
-    /// `grows like n^0.02 [−0.01, 0.05], as n does`; a bent curve gets one exponent per stretch instead.
+    /// `grows like n^0.02 [−0.01, 0.05], as n does`. A bent curve has an exponent for each stretch instead.
     var words: String {
         if form == .bent { return "no power law: \(stretchWords)" }
         guard let low, let high else {
@@ -32,7 +32,7 @@ extension PowerLaw {
         return low > 0 ? .rises : .falls
     }
 
-    /// `n^0.00 to 10⁵, n^0.60 to 10⁶`: each from the size before it.
+    /// `n^0.00 to 10⁵, n^0.60 to 10⁶`: each is the exponent from the size before to this one.
     private var stretchWords: String {
         stretches.map { "\(Self.power($0.exponent)) to \(ScaleChart.sizeTick(Int($0.to)))" }.joined(separator: ", ")
     }
@@ -46,7 +46,7 @@ extension PowerLaw {
         }
     }
 
-    /// The words with superscript exponents, for HTML.
+    /// Writes the words as HTML, with superscript exponents.
     static func write(_ words: String, _ markup: inout Markup) {
         let parts = words.split(separator: "n^", omittingEmptySubsequences: false)
         markup.add(String(parts[0]))

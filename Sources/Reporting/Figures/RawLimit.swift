@@ -1,13 +1,14 @@
 import RunRecords
 
-/// The machine's limit without an engine.
+/// The limit of the machine, which it reaches without an engine.
 extension RunDigest {
-    /// The label of a synced 4 KiB overwrite, in its own scenario and beside the commits of an engine.
+    /// The label of the rate at which 4 KiB are overwritten and synced, in its own scenario and beside the commits of
+    /// an engine.
     static let rawOverwrite = "overwrite and sync"
 
-    /// The upper bound for one writer that syncs once per commit: synced 4 KiB overwrites per second. It was measured
-    /// beside the commits of this subject, else by its own scenario, else before the first case. nil if it does not
-    /// apply.
+    /// The upper bound for a single writer that syncs once per commit: synced overwrites of 4 KiB per second. It was
+    /// measured beside the commits of this subject, or else by its own scenario, or else before the first case. nil if
+    /// it does not apply.
     func rawLimit(_ row: MeasureRow) -> Double? {
         guard row.measure.metric.name == Metric.commitsPerSecond.name, row.subject.durability == .full else {
             return nil
@@ -19,7 +20,7 @@ extension RunDigest {
         return row.values.values.lazy.compactMap { self.rawOverwritesPerSecond(beside: $0.result) }.first
     }
 
-    /// Overwrites of 4 KiB per second, each synced, on the machine and in the run of a case.
+    /// Synced overwrites of 4 KiB per second, on the machine on which the case ran.
     func rawOverwritesPerSecond(beside result: CaseResult) -> Double? {
         let measured = rawResults.lazy.filter { self.isMeasuredTogether($0, result) }.flatMap(\.samples).first {
             $0.label == Self.rawOverwrite && $0.metric.unit == "1/s"

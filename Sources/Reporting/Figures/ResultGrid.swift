@@ -20,7 +20,7 @@ struct ResultGrid {
     var columns: [Column] = []
     var cells: [String: [Column: Cell]] = [:]
 
-    /// The count of each distinct cell text, the most frequent first: `48 fine`.
+    /// How many cells have each text, the most frequent first: `48 fine`.
     var summary: String {
         var counts: [String: Int] = [:]
         for cell in cells.values.flatMap(\.values) { counts[cell.text, default: 0] += 1 }
@@ -37,7 +37,7 @@ struct ResultGrid {
 }
 
 extension [ResultGrid.Column] {
-    /// Runs of columns under one heading.
+    /// The headings, each with the number of adjacent columns under it.
     var groups: [(name: String, span: Int)] {
         var groups: [(name: String, span: Int)] = []
         for column in self {
@@ -50,7 +50,7 @@ extension [ResultGrid.Column] {
         return groups
     }
 
-    /// Columns of one heading are adjacent, whatever the order of the cases.
+    /// The columns so ordered that those of one heading are adjacent, whatever the order of the cases.
     var gathered: [ResultGrid.Column] {
         RunDigest.unique(map(\.group)).flatMap { group in filter { $0.group == group } }
     }
@@ -74,6 +74,6 @@ extension RunDigest {
 }
 
 extension OutcomeRow {
-    /// A passed case that a grid already shows.
+    /// Whether the case passed, and a table already shows it.
     var isInGrid: Bool { result.verdict == .pass && !result.gridCells.isEmpty }
 }

@@ -1,16 +1,16 @@
 import RunRecords
 
-/// The results of one engine's checks and salvages on copies with one kind of damage, over all cases of a run.
+/// What one engine's checks and salvages found on copies with one kind of damage, over all cases of a run.
 struct SalvageRow {
     var engine: String
     var figures: SalvageFigures
     var cases: [CaseResult]
 
-    /// A figure of the table: salvaged rows, or true and false claims.
+    /// A column of the table: salvaged rows, or true and false claims.
     struct Column {
         var words: String
         var count: SalvageFigures.Count
-        /// Any value above zero counts against the engine.
+        /// Whether a count above zero speaks against the engine.
         var isBad = false
     }
 
@@ -23,19 +23,19 @@ struct SalvageRow {
         Column(words: "false", count: .falseClaims, isBad: true),
     ]
 
-    /// Of the fault: `zero`.
+    /// The word of the fault: `zero`.
     var fault: String { figures.fault }
 }
 
 extension RunDigest {
     static let salvageQuestion = "What does a salvage get back?"
     static let salvageNote =
-        "Copies of a database, damaged in one place each. A check missed that found nothing where a read was wrong or "
-        + "refused. Rows are those of all copies: right as they were, partial where they lack values that are said to "
-        + "be lost, missing also where nothing was salvaged. A claim is what the engine says is lost; an engine "
-        + "without claims says nothing of it."
+        "Copies of a database, each damaged in one place. A check is missed if it found nothing though a read was "
+        + "wrong or refused. Rows are those of all copies: right if they are as they were, partial if they lack only "
+        + "values that the salvage reported as lost, missing also if nothing was salvaged. A claim is what the engine "
+        + "reports as lost; some engines report nothing."
 
-    /// A row per fault and engine, faults in the order of the first case; empty for a run without salvages.
+    /// A row per fault and engine, faults in the order of their first case; empty if the run salvaged nothing.
     var salvageRows: [SalvageRow] {
         var rows: [SalvageRow] = []
         for result in results {

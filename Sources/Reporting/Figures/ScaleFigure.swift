@@ -1,7 +1,7 @@
 import RunRecords
 import Statistics
 
-/// The growth of one figure by engine, over several sizes of one data set. A scenario that generates its own data has
+/// How one figure of each engine grows over several sizes of one data set. A scenario that generates its own data has
 /// the size as a parameter.
 struct ScaleFigure {
     struct Point {
@@ -15,34 +15,34 @@ struct ScaleFigure {
         var engine: String
         /// By size, ascending.
         var points: [Point]
-        /// nil with only one size, or if a case at either end was cut or wrong.
+        /// nil if there is only one size, or a case at either end was cut or wrong.
         var growth: Growth?
-        /// The cost as a power law of the size; nil with fewer than three sizes, or if a case was cut or wrong.
+        /// The cost as a power law of the size; nil if there are fewer than three sizes, or a case was cut or wrong.
         var law: PowerLaw?
-        /// The same figure on another data set of one size, drawn beside the line.
+        /// The same figure on another data set that has one size. It is drawn beside the line.
         var aside: Point?
     }
 
-    /// The factor from the cost at the smallest size to the cost at the largest; above 1 the cost grows.
+    /// The factor from the cost at the smallest size to that at the largest; above 1 if the cost grows.
     struct Growth {
         var smallest: Int
         var largest: Int
         var factor: Double
-        /// The interval over the rounds; nil with too few.
+        /// The interval over the rounds; nil if there are too few.
         var low: Double?
         var high: Double?
         /// The number of rounds that measured both sizes.
         var pairCount: Int
     }
 
-    /// The minimum number of sizes for a line.
+    /// The fewest sizes of a line.
     static let fewestSizes = PowerLaw.fewestSizes
 
-    /// Of the smallest size.
+    /// The subject of the smallest size.
     var subject: Subject
     var measure: Measure
     var lines: [Line]
-    /// The data set drawn beside the lines; nil without one.
+    /// The data set that is drawn beside the lines; nil if there is none.
     var asideSubject: Subject?
 
     var sizes: [Int] { Set(lines.flatMap { $0.points.map(\.size) }).sorted() }
@@ -57,10 +57,10 @@ extension ScaleFigure.Growth {
     /// `1.9× as dear`, `4.3× as cheap`; the number is never below one.
     var words: String { ratio.isEqual ? "as dear" : "\(ratio.times)\u{D7} as \(factor > 1 ? "dear" : "cheap")" }
 
-    /// `1.9×`, `4.3× as cheap`: for a column under `times as dear`.
+    /// `1.9×`, `4.3× as cheap`, for a column with the heading `times as dear`.
     var short: String { ratio.isEqual || factor > 1 ? "\(ratio.times)\u{D7}" : words }
 
-    /// `1.7 to 2.2`; nil without one.
+    /// `1.7 to 2.2`; nil if there is no interval.
     var interval: String? { ratio.interval }
 }
 
@@ -80,7 +80,7 @@ extension RunDigest {
                 subject.dataset = key.dataset
                 return subject == key && other.subject.dataset != key.dataset
             }
-            // A data set with several sizes has its own lines.
+            // A data set with several sizes has lines of its own.
             let aside = others.count == 1 ? others[0] : nil
             let measures = Self.unique(
                 sized.flatMap { comparison in
@@ -115,7 +115,7 @@ extension RunDigest {
             aside: aside.flatMap(point))
     }
 
-    /// Over the rounds that measured every size; over the points if there are no rounds.
+    /// The law over the rounds that measured every size, or over the points if there are no rounds.
     private func law(_ points: [ScaleFigure.Point], _ measure: Measure) -> PowerLaw? {
         guard let first = points.first,
             points.allSatisfy({
@@ -152,7 +152,7 @@ extension RunDigest {
             smallest: first.size, largest: last.size, factor: higher ? small / large : large / small, pairCount: 1)
     }
 
-    /// Bytes of the engine's files for a data set of that size, if a case of the run measured them.
+    /// The bytes of the engine's files for a data set of that size, if a case of the run measured them.
     func fileBytes(_ engine: String, dataset: String, size: Int) -> Double? {
         results.lazy.filter { $0.test.engine == engine && $0.test.dataset == dataset && $0.test.size == size }
             .flatMap(\.samples).first { $0.metric.name == Metric.fileBytes.name && $0.label.isEmpty }?.value

@@ -1,7 +1,7 @@
 import RunRecords
 
-/// The result of a gate as JUnit XML. An exceeded budget is a failure. Undecided and skipped budgets are `skipped`,
-/// with a type that tells which; the gate's exit status reports undecided ones.
+/// The result of a gate as JUnit XML. An exceeded budget is a failure. Undecided and skipped budgets are both
+/// `skipped`, and their type tells which they are; the exit status of the gate tells whether any is undecided.
 struct GateJUnit {
     let report: GateReport
 

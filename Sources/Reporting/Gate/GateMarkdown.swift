@@ -1,10 +1,10 @@
 import RunRecords
 
-/// The result of a gate as Markdown: the verdict, then the changed figures. Kept figures are only counted.
+/// The result of a gate as Markdown: the verdict, then the figures that are not kept. Kept ones are only counted.
 struct GateMarkdown {
     let report: GateReport
 
-    /// The limit of table rows, since some CI systems drop a summary that is too long.
+    /// The most rows of a table: some CI systems drop a summary that is too long.
     private static let rows = 200
 
     var text: String {

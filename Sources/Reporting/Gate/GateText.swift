@@ -6,7 +6,7 @@ struct GateText {
     let width: Int
     let colour: Bool
 
-    /// The limit of lines for each kind, except those that fail the gate.
+    /// The most lines for each kind of finding, except for those that fail the gate.
     private static let shown = 20
 
     var text: String {
@@ -24,7 +24,7 @@ struct GateText {
     }
 
     private func lines(_ decision: GateFinding.Decision) -> [String] {
-        // Unchanged figures get no line.
+        // An unchanged figure gets no line.
         let findings = report.findings.filter { $0.decision == decision && !(decision == .kept && $0.reason.isEmpty) }
         let style: TextStyle =
             switch decision {
@@ -49,7 +49,7 @@ struct GateText {
     }
 }
 
-/// Wording shared by all forms of a gate's result.
+/// The words that all forms of a gate's result have in common.
 enum GateWords {
     static func word(_ decision: GateFinding.Decision) -> String {
         switch decision {
@@ -73,7 +73,7 @@ enum GateWords {
 }
 
 extension Reporting {
-    /// For a terminal of `width` columns.
+    /// The result for a terminal of `width` columns.
     package static func terminal(_ report: GateReport, width: Int, colour: Bool) -> String {
         GateText(report: report, width: width, colour: colour).text
     }
@@ -83,7 +83,7 @@ extension Reporting {
         GateJUnit(report: report).text
     }
 
-    /// Markdown, as the summary of a step of a CI shows it: far below the 1 MiB at which some CI systems drop it.
+    /// Markdown for the summary of a CI step: it stays far below the 1 MiB at which some CI systems drop it.
     package static func markdown(_ report: GateReport) -> String {
         GateMarkdown(report: report).text
     }

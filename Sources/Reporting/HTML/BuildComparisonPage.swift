@@ -72,7 +72,7 @@ struct BuildComparisonPage {
         comparison.cases.count { $0.finding == finding }
     }
 
-    /// Green only where every case was decided, and none is slower.
+    /// Green only if every case was decided, and none is slower.
     private var verdict: (tone: PageAnswer.Tone, sentence: String) {
         let wrong = comparison.cases.compactMap(\.failure).filter { $0.side == .b && $0.result.verdict == .violation }
         if !wrong.isEmpty { return (.bad, "B breaks a promise in \(Figure.count(wrong.count, "case"))") }
@@ -100,9 +100,9 @@ struct BuildComparisonPage {
         }
         section.element(
             "p", ["class": "note"],
-            "How B compares with A in the middle pair; right of 1 is better. Whisker: the 99 % interval of that "
-                + "median. Shaded: differences below the threshold. In colour what its batch flags; what one batch "
-                + "flags counts when the second says so as well. The faint tick below is A2, A once more: it differs "
+            "The median ratio of B to A over the pairs; right of 1 B is better. Whisker: the 99 % interval of that "
+                + "median. Shaded: differences below the threshold. In colour: differences that the batch flags. They "
+                + "count only if the second batch flags them, too. The faint tick below is A2, A once more: it differs "
                 + "from A by noise alone.")
     }
 
@@ -128,7 +128,7 @@ struct BuildComparisonPage {
             link: "#c-\(compared.test.id)")
     }
 
-    /// A side beside A.
+    /// The ratio of a side to A.
     private func ratio(_ measured: SideComparison) -> FigureRatio {
         let decision: Decision =
             switch measured.finding {
@@ -222,7 +222,7 @@ struct BuildComparisonPage {
         }
     }
 
-    /// Figures that decide nothing, but hint at the cause.
+    /// Figures that decide nothing, but may hint at the cause.
     private func others(_ section: inout Markup) {
         var lines: [(String, String)] = []
         for compared in comparison.cases {

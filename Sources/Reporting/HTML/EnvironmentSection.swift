@@ -44,7 +44,7 @@ struct EnvironmentSection: ReportPart {
         }
     }
 
-    /// For a merged run, the machine of each shard.
+    /// The machine of each shard of a merged run.
     private func shards(_ section: inout Markup) {
         if header.merged.isEmpty { return }
         section.element("h3", "Shards")

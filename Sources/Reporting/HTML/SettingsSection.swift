@@ -1,7 +1,7 @@
 import RunRecords
 
-/// The settings of each engine, a table per durability class, since they determine the meaning of a figure. Then its
-/// promises.
+/// The settings of each engine, in a table per durability class, since a figure means nothing without them. Then the
+/// promises of each engine.
 struct SettingsSection: ReportPart {
     let page: ReportPage
 
@@ -57,7 +57,7 @@ struct SettingsSection: ReportPart {
         }
     }
 
-    /// Most cases of an engine share a setting; otherwise all values are listed.
+    /// The settings of all cases of an engine. A setting in which cases differ is listed with each of its values.
     private func settings(of engine: String, _ durability: DurabilityClass) -> [EngineSetting] {
         RunDigest.unique(
             digest.results(of: engine).filter { $0.test.durability == durability }.flatMap(\.settings))

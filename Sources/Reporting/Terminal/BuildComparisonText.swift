@@ -1,13 +1,13 @@
 import RunRecords
 import Statistics
 
-/// A comparison of two builds for a terminal: no line but a path is wider than 80 columns.
+/// A comparison of two builds for a terminal. On 80 columns, only a line with a path is longer.
 struct BuildComparisonText: WrappingText {
     let comparison: BuildComparison
     let width: Int
     let colour: Bool
 
-    /// After the two columns of figures; the name takes the rest.
+    /// The width after the two columns of figures; the name takes the rest.
     private static let ratioWidth = 25
     private static let figureWidth = 10
 
@@ -43,7 +43,7 @@ struct BuildComparisonText: WrappingText {
         let facts = [build.isRelease ? "release" : "DEBUG", build.hasZoo ? "ZOO" : "", build.digest]
         let tail = "  " + facts.filter { !$0.isEmpty }.joined(separator: " ")
         let room = max(20, width - tail.count - 3)
-        // A path is shortened at its beginning, a revision at its end.
+        // A path is shortened at its beginning, the name of a revision at its end.
         let isLong = side.path.count > room
         let path =
             side.revision.isEmpty
@@ -113,7 +113,7 @@ struct BuildComparisonText: WrappingText {
             + comparison.finding.rawValue
     }
 
-    /// Other figures that differ significantly, but decide nothing.
+    /// Other figures that differ beyond doubt, but decide nothing.
     private func differences(_ compared: ComparedCase) -> [String] {
         let flagged = (compared.batches.last?.others ?? []).filter { $0.measured?.isFlagged == true }
         return flagged.prefix(6).flatMap { figure in

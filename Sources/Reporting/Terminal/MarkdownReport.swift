@@ -1,6 +1,6 @@
 import RunRecords
 
-/// The summary of a run as tables that GitHub, GitLab and others show.
+/// The summary of a run as tables in Markdown, as GitHub, GitLab and others show it.
 struct MarkdownReport {
     let digest: RunDigest
 
@@ -40,7 +40,7 @@ struct MarkdownReport {
         return ["", "### \(Self.escaped(title))"] + filled.flatMap { [""] + Self.lines($0) }
     }
 
-    /// The first row is the head. An empty cell in a left column is filled with the one above it.
+    /// The first row is the head. An empty first cell gets the text of the cell above it.
     private static func lines(_ table: TextTable) -> [String] {
         let count = table.rows.map(\.count).max() ?? 0
         var lines: [String] = []

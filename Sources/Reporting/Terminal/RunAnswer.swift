@@ -1,7 +1,6 @@
 import RunRecords
 
-/// What a run came to, in one sentence: the last line that `assay run` prints. Its words are those that the page begins
-/// with.
+/// Sums up a run in one sentence, the last line that `assay run` prints. It has the words with which the page begins.
 struct RunAnswer {
     private let answer: PageAnswer
 
@@ -9,7 +8,7 @@ struct RunAnswer {
         answer = PageAnswer(digest: digest, gap: " ")
     }
 
-    /// Promises first, then unanswered cases, then speed.
+    /// Promises first, then cases without an answer, then speed.
     var text: String {
         let parts = [answer.promises, answer.promiseCounts, answer.failure, answer.open] + answer.standings.prefix(1)
         return parts.filter { !$0.isEmpty }.joined(separator: "; ")

@@ -6,7 +6,7 @@ struct RunComparisonText: WrappingText {
     let width: Int
     let colour: Bool
 
-    /// The limit of lines of one kind; the rest is counted.
+    /// The most lines of one kind; further ones are only counted.
     private static let most = 40
 
     var text: String {

@@ -1,6 +1,6 @@
 import RunRecords
 
-/// Rates of engines in one table per heading, for a terminal.
+/// Rates of engines for a terminal, in one table per heading.
 struct TerminalFigureGrid {
     let digest: RunDigest
     let width: Int

@@ -1,7 +1,7 @@
 import RunRecords
 
 extension TerminalReport {
-    /// Engines side by side, for a run with several peers; replaces the tables of speed.
+    /// Engines side by side, for a run with several peers. It takes the place of the tables of speed.
     var peerLines: [String] {
         guard let table = peerTable else { return [] }
         return [" " + styled(Self.peerQuestion, .strong)] + standingLines
@@ -10,19 +10,20 @@ extension TerminalReport {
 
     static let peerQuestion = "Where does Strata stand beside its peers?"
 
-    /// nil for a run without several peers.
+    /// nil if the run does not have several peers.
     var peerTable: TextTable? {
         guard let peers = PeerTable(digest) else { return nil }
         let hasLimit = peers.rows.contains { $0.limit != nil }
         let hasDecision = peers.rows.contains { row in peers.own.contains { peers.ratio(row, of: $0)?.claim != nil } }
-        // Names that a column would cut get a line of their own, since their ends distinguish the sizes.
+        // If names are too long for a column, they get lines of their own, since their ends tell the sizes apart.
         let hasLines = peers.rows.contains { name($0).count > Self.longestNameInColumn }
         let left = hasLines ? 1 : 2
         var table = TextTable(leftColumns: left, namesLeftOut: true)
         table.rows.append(
             (Array(repeating: "", count: left) + peers.engines + ["to best peer"] + (hasDecision ? [""] : [])
                 + (hasLimit ? ["of limit"] : [])).map { TextTable.Cell($0, .faint) })
-        // The limit is dropped first, then peers from the last on, since the ratio names the best one.
+        // If the table is too wide, the limit is dropped first, then peers from the last on, since the ratio names the
+        // best one.
         let count = peers.engines.count
         table.droppable =
             (hasLimit ? [count + left + (hasDecision ? 2 : 1)] : [])
@@ -37,7 +38,8 @@ extension TerminalReport {
                 hasLines
                 ? [TextTable.Cell("  " + words)] : [TextTable.Cell(isNew ? name(row) : ""), TextTable.Cell(words)]
             cells += peers.engines.map { figure(row.figures, $0) }
-            // The storage engine if it has the figure, since the object layer does more work than the peers.
+            // The ratio is that of the storage engine, if it has the figure: the object layer does more work than the
+            // peers.
             let engine = peers.own.first { row.figures.values[$0] != nil }
             let ratio = engine.flatMap { peers.ratio(row, of: $0) }
             cells.append(ratioCell(ratio, row.figures.measure))
@@ -61,7 +63,7 @@ extension TerminalReport {
         return isPlain ? name : "\(name) (\(subject.durability.rawValue))"
     }
 
-    /// The claims about each engine that the run is about, or a note that nothing ran in rounds.
+    /// What is claimed of each engine that the run is about; empty if nothing ran in rounds.
     var standingLines: [String] {
         digest.headlines.flatMap { headline in
             var text = WrappedText()
@@ -72,14 +74,14 @@ extension TerminalReport {
         }
     }
 
-    /// A figure, with a dagger if its case was cut, and a double dagger if its control differs.
+    /// A figure, with a dagger if its case was cut, and a double dagger if it differs from that of its control.
     func figure(_ row: MeasureRow, _ engine: String) -> TextTable.Cell {
         guard let (sample, result) = row.values[engine] else { return TextTable.Cell("\u{B7}", .faint) }
         let marks = (result.isCut ? "\u{2020}" : "") + (digest.isDoubtful(result, row.measure) ? "\u{2021}" : "")
         return TextTable.Cell(row.measure.text(sample.value, gap: " ") + marks)
     }
 
-    /// In colour only where the rounds decide.
+    /// A ratio, in colour only if the rounds decide.
     func ratioCell(_ ratio: FigureRatio?, _ measure: Measure) -> TextTable.Cell {
         guard let ratio else { return TextTable.Cell("") }
         let words = ratio.shortWithPeer(measure).split(separator: Figure.gap).joined(separator: " ")

@@ -1,7 +1,7 @@
 import RunRecords
 
 extension TerminalReport {
-    /// The question and its tables; empty without figures. A plan without measurements shows only outcomes.
+    /// The question and its tables; empty if it has no figures. A plan that measures nothing has only outcomes.
     func answer(to question: Question) -> [String] {
         let tables = tables(of: question)
         let grids = digest.grids(question).flatMap { grid in
@@ -34,7 +34,7 @@ extension TerminalReport {
         }
     }
 
-    /// The results of checks and salvages on damaged copies; may be empty.
+    /// What checks and salvages of damaged copies found; may be empty.
     private var salvageLines: [String] {
         let rows = digest.salvageRows
         if rows.isEmpty { return [] }
@@ -64,7 +64,7 @@ extension TerminalReport {
         return table
     }
 
-    /// The name of a subject, if it differs from the row above.
+    /// The name of a subject, or nothing if the row above has the same subject.
     private func name(_ subject: Subject, after last: Subject?) -> TextTable.Cell {
         TextTable.Cell(subject == last ? "" : digest.shortName(subject))
     }
@@ -76,8 +76,8 @@ extension TerminalReport {
         if rows.isEmpty { return nil }
         let columns = RunDigest.columns(rows)
         var table = table(durability, ["trials"] + columns.map(Self.head) + ["promise"])
-        // Columns are dropped in this order: optional ones that are all zero, then honest outcomes. Dishonest outcomes
-        // stay.
+        // Columns are dropped in this order: optional ones that are all zero, the promises, honest outcomes, and last
+        // dishonest outcomes that are all zero.
         let isZero = { (index: Int) in rows.allSatisfy { $0.count(columns[index]) == 0 } }
         let unasked = columns.indices.reversed().filter { index in
             ![.correct, .detected, .silentlyWrong, .lost].contains(columns[index]) && isZero(index)
@@ -105,7 +105,7 @@ extension TerminalReport {
         return table
     }
 
-    /// The heading `silently wrong` is wider than its numbers.
+    /// The whole heading `silently wrong` would be wider than the numbers below it.
     private static func head(_ group: OutcomeRow.Group) -> String {
         group == .silentlyWrong ? "wrong" : group.words
     }
@@ -122,8 +122,8 @@ extension TerminalReport {
         let heads =
             engines + (hasRatio ? ["to best peer"] : []) + (hasDecision ? [""] : []) + (hasLimit ? ["of limit"] : [])
         var table = table(durability, heads)
-        // The limit is dropped first, then the reference, then the others from the last on, since the ratio names the
-        // best one.
+        // If the table is too wide, the limit is dropped first, then the reference, then the other engines from the
+        // last on, since the ratio names the best one.
         let others = engines.indices.dropFirst().reversed()
         table.droppable =
             (hasLimit ? [heads.count + 1] : [])
@@ -148,7 +148,7 @@ extension TerminalReport {
         return table
     }
 
-    /// The first, largest and last size of data and log: from the series of a case, else from its samples.
+    /// The first, the largest and the last size of data and log: from the series of a case, or else from its samples.
     private func sizeTable(_ durability: DurabilityClass) -> TextTable? {
         let growth = digest.comparisons.filter {
             $0.subject.family == .growth && $0.subject.durability == durability

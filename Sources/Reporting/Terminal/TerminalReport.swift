@@ -1,12 +1,12 @@
 import RunRecords
 
-/// The summary at the end of a run: the plan, the verdict, then each question with its figures.
+/// The summary at the end of a run: the plan, the verdict, each question with its figures, and the answer.
 struct TerminalReport {
     let digest: RunDigest
     let width: Int
     let colour: Bool
 
-    /// The limit of rows of one table; further rows are counted, and shown in the HTML report.
+    /// The most rows of a table. Further rows are only counted; the HTML report has them.
     static let rowLimit = 24
 
     var run: Run { digest.run }
@@ -24,7 +24,7 @@ struct TerminalReport {
         let grids = header.measures ? TerminalFigureGrid(digest: digest, width: width, colour: colour).lines : []
         if !grids.isEmpty { lines += [""] + grids }
         for question in Question.allCases {
-            // The peers' table has the speed of all of them.
+            // The table of the peers has the figures of speed already.
             if question == .fast && !peers.isEmpty { continue }
             let answer = answer(to: question)
             if !answer.isEmpty {
@@ -34,7 +34,7 @@ struct TerminalReport {
         return (lines + [""] + closing + [""] + answer).joined(separator: "\n") + "\n"
     }
 
-    /// The last line, so that it stands at the end of a log.
+    /// The answer is the last line, so that it is the end of a log.
     private var answer: [String] {
         let answer = RunAnswer(digest: digest)
         return wrapped(answer.text, answer.style, lead: "ANSWER   ", leadStyle: .strong, hang: 9)
@@ -75,7 +75,7 @@ struct TerminalReport {
     private var closing: [String] {
         let directory = RunDigest.shellWord(run.directory)
         var lines = digest.results.contains(where: \.isCut) ? ["\u{2020} cut by its budget"] : []
-        if !header.doubtfulFigures.isEmpty { lines.append("\u{2021} another one without the harness") }
+        if !header.doubtfulFigures.isEmpty { lines.append("\u{2021} another value without the harness") }
         if !lines.isEmpty { lines.append("") }
         lines += ["Report   \(run.directory)/report.html", "Numbers  \(run.directory)/results.csv", "Repeat a case"]
         lines += WrappedText.command("assay replay \(directory) CASE [TRIAL]", width: width, indent: 4)
@@ -94,7 +94,7 @@ struct TerminalReport {
         return text.lines(width: width, lead: lead, leadStyle: leadStyle, hang: hang, colour: colour)
     }
 
-    /// Items below each other after the lead; an item that fits a line is not broken.
+    /// Items in lines after the lead. An item that fits in a line is not broken.
     private func items(_ lead: String, _ items: [String], separator: String) -> [String] {
         let start = String(repeating: " ", count: lead.count)
         var lines: [String] = []
@@ -156,7 +156,7 @@ struct TerminalReport {
         verdict == .unpromised ? "wrong, but never promised" : standing.words
     }
 
-    /// Every family with its violations, zeros included, so that a missing family was not tested.
+    /// Every family with its violations, also if there are none: a family that is not listed was not tested.
     private var families: [String] {
         let families = digest.familyCounts
         guard families.count > 1 else { return [] }
@@ -168,8 +168,9 @@ struct TerminalReport {
         return self.items("violate  ", items, separator: " \u{B7} ")
     }
 
-    /// Violations, known ones included, harness errors and suspected ones: by cause, each with its count and a command
-    /// that repeats one. Then a line for each kind of damage that no engine promised to prevent.
+    /// Violations, the known ones included, and cases in which the harness failed or is suspected: by cause, each with
+    /// its count and a command that repeats one. Then a line for each kind of damage that no engine promised to
+    /// prevent.
     private var causes: [String] {
         var lines: [String] = []
         var left = Self.rowLimit
@@ -200,10 +201,10 @@ struct TerminalReport {
         let groups = digest.causeGroups(.inconclusive)
         var lines = groups.prefix(Self.reasonLimit).flatMap { group -> [String] in
             let whole = group.cases.count == 1 ? digest.name(Subject(group.cases[0].test)) : group.scenario
-            // A long lead stands on its own line, to leave room for the reason.
+            // A long lead is shortened, to leave room for the reason.
             let name = TextTable.shortened(whole, to: max(12, width - 40))
             let count = group.cases.count == 1 ? "" : "  \(Figure.count(group.cases.count, "case", gap: " "))"
-            let reason = group.detail.isEmpty ? "the case says no reason" : group.detail
+            let reason = group.detail.isEmpty ? "the case gives no reason" : group.detail
             return wrapped(
                 reason, lead: "  \(Standing.judged(.inconclusive).symbol) \(group.engine)  \(name)\(count)  ", hang: 6)
         }

@@ -6,8 +6,8 @@ struct TerminalScale {
     let width: Int
     let colour: Bool
 
-    /// A row per figure that ran on several sizes: the growth of each engine's figure with the interval, or an empty
-    /// cell. Empty without such figures.
+    /// A row per figure that ran on several sizes, with the growth of each engine's figure and its interval. Empty if
+    /// there are no such figures.
     var lines: [String] {
         let figures = digest.scaleFigures
         if figures.isEmpty { return [] }
@@ -35,7 +35,8 @@ struct TerminalScale {
             + table.lines(width: width, indent: 3, colour: colour)
     }
 
-    /// `1.9× 1.7 to 2.2`: a column for each engine leaves little room. What was measured too seldom claims nothing.
+    /// `1.9× 1.7 to 2.2`, since a column per engine leaves little room. Empty if the figure was measured too seldom to
+    /// claim anything.
     private static func words(_ growth: ScaleFigure.Growth) -> String {
         guard let interval = growth.interval else { return "" }
         return "\(growth.short) \(interval)"

@@ -1,4 +1,5 @@
-/// Columns for a terminal: the first ones to the left, the others to the right, each as wide as its widest cell.
+/// A table for a terminal: the first columns are aligned to the left, the others to the right, each as wide as its
+/// widest cell.
 struct TextTable {
     struct Cell {
         var text: String
@@ -13,7 +14,7 @@ struct TextTable {
     var rows: [[Cell]] = []
     /// The number of left-aligned columns.
     var leftColumns = 1
-    /// Columns that may be dropped for lack of space, in this order. Never a left one.
+    /// Columns that may be dropped if there is no room, in this order; no column that is aligned to the left.
     var droppable: [Int] = []
 
     /// Whether a last line names the dropped columns.
@@ -21,8 +22,8 @@ struct TextTable {
 
     private static let gap = 2
 
-    /// The lines, none wider than `width`: columns are dropped, then the left ones are shortened to 14 and to 10
-    /// characters, and longer lines are cut. A row of one cell spans all columns; a cell may extend over an empty one
+    /// The lines, none wider than `width`. To that end columns are dropped, then the left ones are shortened to 14 and
+    /// to 10 characters, then lines are cut. A row of one cell spans all columns; a cell may extend over an empty one
     /// to its right.
     func lines(width: Int, indent: Int, colour: Bool) -> [String] {
         let count = rows.map(\.count).max() ?? 0
@@ -35,7 +36,7 @@ struct TextTable {
         for (column, least) in zip(0..<min(leftColumns, count), [14, 10]) where total() > width {
             widths[column] = max(min(least, widths[column]), widths[column] - (total() - width))
         }
-        // Required columns are dropped from the last on, if nothing else helps.
+        // If that is not enough, other columns are dropped, too, from the last on.
         while total() > width, let last = shown.last, last >= leftColumns { shown.removeLast() }
         let start = Self.spaces(indent)
         let lines = rows.map { row in

@@ -6,8 +6,8 @@ struct WrappedText {
         words += text.split(separator: " ").map { ($0, style) }
     }
 
-    /// Lines of at most `width` columns. The first begins with `lead`, which counts as plain text of its length, the
-    /// others with as many spaces as `hang`. A word that is longer than a line is broken.
+    /// Lines of at most `width` columns. The first begins with `lead`, the others with as many spaces as `hang`. A word
+    /// that is longer than a line is broken.
     func lines(width: Int, lead: String = "", leadStyle: TextStyle = .plain, hang: Int, colour: Bool) -> [String] {
         let start = String(repeating: " ", count: hang)
         var lines: [String] = []
@@ -35,8 +35,8 @@ struct WrappedText {
         return lines + [line]
     }
 
-    /// A command wrapped with backslashes, so that a shell reads it as one line. A word is never broken, even if it is
-    /// longer than the line.
+    /// A command in lines with a backslash at their ends, so that a shell reads them as one line. A word is never
+    /// broken, even if it is longer than a line.
     static func command(_ command: String, width: Int, indent: Int) -> [String] {
         let start = String(repeating: " ", count: indent)
         var lines: [String] = []
@@ -72,14 +72,14 @@ struct WrappedText {
     }
 }
 
-/// A terminal text with sentences.
+/// A text for a terminal that contains sentences.
 protocol WrappingText {
     var width: Int { get }
     var colour: Bool { get }
 }
 
 extension WrappingText {
-    /// A sentence after its lead, wrapped.
+    /// A sentence after a lead, broken into lines.
     func wrapped(_ text: String, lead: String = "", _ style: TextStyle = .plain, hang: Int) -> [String] {
         var words = WrappedText()
         words.add(text)

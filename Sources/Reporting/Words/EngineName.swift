@@ -1,12 +1,12 @@
-/// The names of engines as their makers write them, for sentences. Tables, commands and drawings use the names of the
-/// run.
+/// The names of engines as their makers write them, for sentences. Tables, commands and drawings have the names that
+/// the run uses.
 enum EngineName {
     private static let libraries = [
         "strata": "Strata", "sqlite": "SQLite", "lmdb": "LMDB", "rocksdb": "RocksDB", "leveldb": "LevelDB",
         "berkeleydb": "Berkeley DB", "realm": "Realm core", "duckdb": "DuckDB", "model": "the model in memory",
     ]
 
-    /// `Berkeley DB`, `RocksDB tuned`; other engines keep the name of the run.
+    /// `Berkeley DB`, `RocksDB tuned`. Other engines keep the name that the run uses.
     static func words(_ engine: String) -> String {
         let library = engine.prefix { $0 != "-" }
         guard let name = libraries[String(library)] else { return engine }

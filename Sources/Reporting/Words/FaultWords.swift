@@ -1,6 +1,7 @@
 import RunRecords
 
-/// An outcome for an engine's data, as a clause: `wrong data was given as right when one bit of its file was wrong`.
+/// What happened to an engine's data, as a clause: `wrong data was given as if it were right when one bit of its file
+/// was wrong`.
 enum FaultWords {
     static func clause(_ scenario: String, _ outcome: Outcome?) -> String {
         if scenario == "sync-fails", outcome == .lostCommit {
@@ -24,7 +25,7 @@ enum FaultWords {
         }
     }
 
-    /// The circumstances, by scenario.
+    /// What was done to the engine, by scenario.
     private static let circumstances = [
         "bit-flip": "when one bit of its file was wrong",
         "zero-page": "when a page of its file was all zeros",
@@ -63,29 +64,30 @@ enum FaultWords {
     ]
 }
 
-/// The failures of one engine in one scenario with one outcome: one sentence, followed by all its causes.
+/// The failures of one engine in one scenario with one outcome: one sentence, with all causes below it.
 struct Finding {
     var engine: String
     var scenario: String
     var outcome: Outcome?
-    /// Trials with this outcome, and all trials of these cases.
+    /// The number of trials with this outcome; `trials` is that of all trials of the same cases.
     var count: Int
     var trials: Int
-    /// Whether all of its violations are known ones.
+    /// Whether all of its violations are known.
     var isKnown: Bool
     var groups: [CauseGroup]
 
     /// `Berkeley DB: a commit that was acknowledged after a failed fsync was gone after a power loss`.
     var sentence: String { "\(EngineName.words(engine)): \(FaultWords.clause(scenario, outcome))" }
 
-    /// `4 of 24`; empty for a case without trials.
+    /// `4 of 24`; empty for cases without trials.
     var countWords: String {
         count == 0 || trials < 2 ? "" : "\(Figure.grouped(count)) of \(Figure.grouped(trials))"
     }
 }
 
 extension RunDigest {
-    /// The failures of a verdict, one per engine, scenario and outcome: in plan order, the gravest of a scenario first.
+    /// The failures of a verdict, one per engine, scenario and outcome: in plan order, and within a scenario the
+    /// gravest first.
     func findings(_ verdict: Verdict) -> [Finding] {
         struct Key: Hashable {
             var engine: String

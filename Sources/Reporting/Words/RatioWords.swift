@@ -1,14 +1,14 @@
 import RunRecords
 
-/// A ratio in words. The number is never below one: a worse ratio is inverted for the reader.
+/// A ratio in words. The number in them is never below one: a ratio below one is inverted.
 extension FigureRatio {
-    /// `2.60`: how many times as fast, or as slow.
+    /// The number, such as `2.60`: how many times as fast, or as slow.
     var turned: Double { value > 0 && value < 1 ? 1 / value : value }
 
     /// `26 times as fast as LMDB`, `2.6 times as slow as LMDB`, `8.1 times as much as RocksDB`.
     func sentence(_ measure: Measure) -> String { "\(phrase(measure)) as \(EngineName.words(peer))" }
 
-    /// Without the peer: `2.6 times as slow`.
+    /// The words without the peer: `2.6 times as slow`.
     func phrase(_ measure: Measure) -> String {
         let words = Comparative(measure)
         if isEqual { return "as \(words.equal)" }
@@ -21,7 +21,8 @@ extension FigureRatio {
         return [sentence(measure), interval, claim].compactMap { $0 }.joined(separator: ", ")
     }
 
-    /// `2.4 to 2.9`, turned as the ratio is; one end is below one where the interval holds equality. nil without one.
+    /// `2.4 to 2.9`, inverted if the ratio is; one end is below one if the interval contains equality. nil if there is
+    /// none.
     var interval: String? {
         guard let low, let high, low > 0 else { return nil }
         let bounds = value < 1 ? (1 / high, 1 / low) : (low, high)
@@ -36,17 +37,18 @@ extension FigureRatio {
         return "\(times)\u{D7} as \(value > 1 ? words.better : words.worse)"
     }
 
-    /// Three digits would say no more: a difference of less than half of one in a hundred.
+    /// Whether the ratio is shown as equality: it differs from 1 by less than half a hundredth, which three digits do
+    /// not show.
     var isEqual: Bool { (0.995..<1.005).contains(value) || !(value > 0) }
 
-    /// The number alone.
+    /// The number as text.
     var times: String { Figure.rounded(turned, digits: turned < 1.1 ? 3 : 2) }
 
-    /// For a column that has the peer as well: `2.6× as slow as lmdb`, with the name of the run.
+    /// For a column that also names the peer, as the run does: `2.6× as slow as lmdb`.
     func shortWithPeer(_ measure: Measure) -> String { "\(short(measure)) as \(peer)" }
 }
 
-/// The adjective for comparing a figure.
+/// The adjectives with which a figure is compared.
 struct Comparative {
     let better: String
     let worse: String

@@ -1,6 +1,6 @@
 import RunRecords
 
-/// The display category of an outcome: one of six words, from harmless to grave. Records and CSV keep the exact
+/// The word by which a report shows an outcome: one of six, from harmless to grave. Records and CSV have the exact
 /// `Outcome`.
 enum ShownOutcome: String, CaseIterable {
     case correct, reported, excess, stopped, lost, wrong
@@ -19,7 +19,7 @@ enum ShownOutcome: String, CaseIterable {
 
     var isBad: Bool { self != .correct && self != .reported }
 
-    /// The line of the legend.
+    /// What the word means, for the legend.
     var explanation: String {
         switch self {
         case .correct: "All data is there and right, at once or after a repair."
@@ -37,7 +37,8 @@ extension OutcomeRow {
         Outcome.allCases.reduce(0) { $0 + (ShownOutcome($1) == shown ? count($1) : 0) }
     }
 
-    /// The exact outcomes behind a category: `94 detected at open, 12 refused`; nil for a single outcome.
+    /// The exact outcomes that the word stands for: `94 detected at open, 12 refused`; nil if there is only one, with
+    /// the same word.
     func parts(of shown: ShownOutcome) -> String? {
         let found = Outcome.allCases.filter { ShownOutcome($0) == shown && count($0) > 0 }
         if found.count < 2, found.first.map({ $0.words == shown.rawValue }) ?? true { return nil }
@@ -52,6 +53,6 @@ extension FaultRow {
         trialCount == 0 ? nil : Double(count(of: shown)) / Double(trialCount)
     }
 
-    /// The gravest that occurred; nil without trials.
+    /// The gravest outcome that occurred; nil if there are no trials.
     var worst: ShownOutcome? { ShownOutcome.allCases.last { count(of: $0) > 0 } }
 }

@@ -1,7 +1,7 @@
 import RunRecords
 
-/// The display category of a verdict: one of five words. Records, CSV, the gate and the entry of a case keep the exact
-/// `Verdict`.
+/// The word by which a report shows a verdict: one of five. Records, CSV, the gate and the entry of a case have the
+/// exact `Verdict`.
 enum ShownVerdict: String, CaseIterable {
     case broken, unanswered, unprotected, kept, skipped
 
@@ -15,7 +15,7 @@ enum ShownVerdict: String, CaseIterable {
         }
     }
 
-    /// The line of the legend.
+    /// What the word means, for the legend.
     var explanation: String {
         switch self {
         case .broken: "The engine broke a promise: its own, or one that every engine must keep."
@@ -26,7 +26,7 @@ enum ShownVerdict: String, CaseIterable {
         }
     }
 
-    /// The gravest comes first.
+    /// The gravest verdict has rank 0.
     var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 

@@ -13,7 +13,8 @@ extension RunDigest {
         Standing.judged(result.verdict).shown == .unanswered
     }
 
-    /// Cases without an answer by reason, the most frequent first. Those that did not run are not among them.
+    /// The cases without an answer by reason, the most frequent reason first. Cases that did not run are not among
+    /// them.
     var unanswered: [Unanswered] {
         let open = results.filter(Self.isUnanswered)
         let groups = Dictionary(grouping: open, by: reason)
@@ -22,7 +23,7 @@ extension RunDigest {
             .sorted { $0.cases.count > $1.cases.count }
     }
 
-    /// How many cases of the plan have no answer, those that did not run included.
+    /// How many cases of the plan have no answer, including those that did not run.
     var unansweredCount: Int { results.count(where: Self.isUnanswered) + missing.count }
 
     private func reason(_ result: CaseResult) -> String {

@@ -3,15 +3,15 @@ import Seeds
 /// The family of a scenario: the kind of question that it answers.
 package enum Family: String, Sendable, CaseIterable {
     case workload, concurrency, growth, corruption, crash, invalidation, migration, relations, queries
-    /// Scenarios that break the harness on purpose. Not listed, and run only when named.
+    /// Scenarios that break the harness on purpose. They are in no list, and run only if they are named.
     case planted
 }
 
-/// Which committed transactions survive a power failure. Results of different classes are never compared.
+/// Which committed transactions survive a power failure. Results of different durability classes are never compared.
 package enum DurabilityClass: String, Sendable, CaseIterable {
     /// Every commit that returned survives.
     case full
-    /// A prefix of the commits survives, without torn transactions.
+    /// A prefix of the commits survives, and no transaction is torn.
     case periodic
     /// Nothing is promised after a power failure.
     case none
@@ -33,9 +33,9 @@ package struct Case: Hashable, Sendable {
     package var scenario: String
     package var family: Family
     package var engine: String
-    /// Empty when the scenario makes its own data.
+    /// Empty if the scenario makes its own data.
     package var dataset: String
-    /// Rows of the data set's main table; 0 when there is no data set.
+    /// Rows of the data set's main table; 0 if there is no data set.
     package var size: Int
     /// Ascending by name. All parameters of the scenario, also those with default values.
     package private(set) var parameters: [CaseParameter]
@@ -56,12 +56,13 @@ package struct Case: Hashable, Sendable {
         self.durability = durability
     }
 
-    /// 12 hexadecimal digits that depend on this case alone, so that they do not change when a plan gets other cases.
+    /// 12 hexadecimal digits that depend on this case alone: they stay the same when a plan gets other cases.
     package var id: String {
         StableHash.identifier(of: canonicalText)
     }
 
-    /// Everything the id depends on, in one line. Each field has its name, so that no two cases share a text.
+    /// Everything that the id depends on, in one line. Each field has its name, so that no two cases have the same
+    /// text.
     package var canonicalText: String {
         let list = parameters.map { "\($0.name)=\($0.value)" }.joined(separator: ",")
         return "scenario=\(scenario);family=\(family.rawValue);engine=\(engine);dataset=\(dataset);size=\(size);"

@@ -2,7 +2,7 @@ import JSONText
 import Measuring
 
 extension SizePoint {
-    /// An array instead of an object, since a series has many points. null for an unknown value.
+    /// An array instead of an object, since a series has many points. An unknown value is null.
     package var json: JSONValue {
         func optional(_ value: Int?) -> JSONValue {
             value.map { .integer($0) } ?? .null
@@ -93,7 +93,7 @@ extension NamedHistogram {
 }
 
 extension CaseDetails {
-    /// Without the trials, which are in a file of their own with a byte each.
+    /// Everything but the trials, which are in a file of their own, a byte each.
     package var json: JSONValue {
         var members = [
             JSONMember("series", .array(series.map(\.json))),
@@ -107,7 +107,7 @@ extension CaseDetails {
         self.init(trialCodes: trialCodes)
         for reader in try json.objects("series") { series.append(try Series(json: reader)) }
         for reader in try json.objects("histograms") { histograms.append(try NamedHistogram(json: reader)) }
-        // A map whose length differs from the trials would show wrong positions.
+        // Drops a map whose length differs from that of the trials: it would show wrong positions.
         if json.has("map") {
             let read = try SweepMap(json: try json.object("map"), limit: trialCodes.count)
             map = read.positions.count == trialCodes.count ? read : nil

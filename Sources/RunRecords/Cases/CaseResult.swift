@@ -53,7 +53,7 @@ package struct Turn: Hashable, Sendable {
     package var round: Int
     package var side: Side
 
-    /// One engine of a comparison runs as two identical sides: their difference is noise.
+    /// One engine of a comparison is measured as two identical sides, whose difference is noise.
     package enum Side: String, Sendable, CaseIterable {
         case measured = ""
         case control
@@ -77,26 +77,27 @@ package struct CaseResult: Sendable, Equatable {
     package var engineVersion: String
     package var settings: [EngineSetting]
     package var verdict: Verdict
-    /// The gravest outcome of all trials; nil where none ran.
+    /// The gravest outcome of all trials; nil if no trial ran.
     package var outcome: Outcome?
     /// In the order of `Outcome.allCases`, without zeros.
     package var outcomes: [OutcomeCount]
     package var samples: [Sample]
     /// The first 20 trials of every outcome that is not honest.
     package var trials: [Trial]
-    /// Causes of outcomes that the scenario does not accept, the gravest first. Counts all trials.
+    /// The causes of outcomes that the scenario does not accept, the gravest first. They count all trials.
     package var causes: [FailureCause]
-    /// The promises of the engine that the case tested.
+    /// The promises that the case tested, each with the result.
     package var promises: [JudgedPromise]
     /// The reason for the verdict, in a sentence; empty for a plain pass.
     package var message: String
     package var crash: CrashReport?
     package var durationNanoseconds: UInt64
-    /// The case used up its share of the budget and stopped before the work of the plan was done.
+    /// Whether the case used up its share of the budget, and stopped before its work was done.
     package var isCut: Bool
-    /// Threads ran freely: the interleaving of operations differs from run to run.
+    /// Whether threads ran freely: then the interleaving of operations differs from run to run.
     package var hasFreeSchedule: Bool
-    /// It judges the state after a power failure, so that it is conclusive only where syncs are honest.
+    /// Whether the case judges the state after a power failure: it is conclusive only if the machine's syncs are
+    /// honest.
     package var restsOnSyncs: Bool
 
     package init(test: Case, verdict: Verdict, turn: Turn = Turn()) {
@@ -139,7 +140,7 @@ package struct CaseDetails: Sendable, Equatable {
     package var histograms: [NamedHistogram]
     /// `Outcome.code` of every trial in address order; empty for a case without a sweep.
     package var trialCodes: [UInt8]
-    /// Of a sweep over files: the positions of its trials.
+    /// The positions that the trials of a sweep over files damaged.
     package var map: SweepMap?
 
     package init(

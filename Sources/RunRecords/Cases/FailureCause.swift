@@ -1,17 +1,17 @@
 import JSONText
 
-/// Trials of a case with the same outcome, and the same detail without numbers and data. Four thousand bit flips give a
-/// handful of causes.
+/// Trials of a case that have the same outcome, and the same detail without numbers and data. Four thousand bit flips
+/// have a handful of causes.
 package struct FailureCause: Hashable, Sendable {
     package var outcome: Outcome
     /// The detail without the parts that differ from trial to trial: see `text(of:)`.
     package var text: String
     package var count: Int
-    /// The first of these trials, and its full detail.
+    /// The address of the first of these trials; `detail` is that trial's full detail.
     package var example: FaultAddress
     package var detail: String
-    /// The text with each file's role in place of its name: file names differ between engines, roles do not. nil where
-    /// the text names no file.
+    /// The text with the role of each file in place of its name: file names differ between engines, roles do not. nil
+    /// if the text names no file.
     package var roleText: String?
 
     package init(outcome: Outcome, text: String, count: Int, example: FaultAddress, detail: String) {
@@ -39,18 +39,19 @@ package struct FailureCause: Hashable, Sendable {
 
     package var key: Key { Key(outcome: outcome, text: text) }
 
-    /// Causes of two engines with equal keys are shared.
+    /// Engines whose causes have equal shared keys have the same cause.
     package var sharedKey: Key { Key(outcome: outcome, text: roleText ?? text) }
 
-    /// Sets `roleText`, with the roles of the files that the detail names.
+    /// Sets `roleText`, if the detail names files.
     ///
-    /// - Parameter roles: the detail with a role in place of each file's name.
+    /// - Parameter roles: returns a text with the role of each file in place of its name.
     package mutating func name(roles: (String) -> String) {
         let named = roles(detail)
         roleText = named == detail ? nil : Self.text(of: Trial(address: example, outcome: outcome, detail: named))
     }
 
-    /// The name of a check says what was checked, as a fault's address says where: only the name is part of the cause.
+    /// The cause of a check includes the name of the check, which says what was checked. The address of a fault says
+    /// only where it was, and is left out.
     package static func text(of trial: Trial) -> String {
         let detail = text(of: trial.detail)
         guard trial.address.fault == .check, !trial.address.isWholeCase else { return detail }
@@ -58,8 +59,8 @@ package struct FailureCause: Hashable, Sendable {
         return detail.isEmpty ? name : "\(name): \(detail)"
     }
 
-    /// The detail with numbers as `#`, quoted data as `".."`, paths reduced to their last part, and without expected
-    /// and actual values.
+    /// The detail with `#` for numbers, `".."` for quoted data, and only the last part of each path, and without
+    /// expected and actual values.
     package static func text(of detail: String) -> String {
         var scanner = CauseScanner(detail)
         let text = scanner.scan()
@@ -67,7 +68,8 @@ package struct FailureCause: Hashable, Sendable {
     }
 }
 
-/// Removes from a line what differs from trial to trial. Works on bytes: sweeps have hundreds of thousands of lines.
+/// Removes from a line what differs from trial to trial. It works on bytes, since sweeps have hundreds of thousands of
+/// lines.
 private struct CauseScanner {
     private let bytes: [UInt8]
     private var place = 0
@@ -102,7 +104,7 @@ private struct CauseScanner {
 
     private mutating func append(_ text: String) { output += Array(text.utf8) }
 
-    /// `expected X, got Y`: neither value belongs to the cause, and X may be any text.
+    /// Whether `expected X, got Y` begins here. Neither value belongs to the cause, and X may be any text.
     private func startsValues() -> Bool {
         guard !isWord(before: place), has("expected ", at: place) else { return false }
         return (place..<bytes.count).contains { has(", got ", at: $0) }
@@ -142,8 +144,8 @@ private struct CauseScanner {
         place = min(start, end)
     }
 
-    /// Letters stay, digits become one `#`, and so does a word of hexadecimal digits that is too long for an ordinary
-    /// word.
+    /// Keeps letters, and puts `#` for a sequence of digits, or for a word of hexadecimal digits that is too long for
+    /// an ordinary word.
     private mutating func takeWord() {
         let start = place
         while place < bytes.count, isWordByte(bytes[place]) || isPointOfNumber(place) { place += 1 }
@@ -164,7 +166,7 @@ private struct CauseScanner {
         }
     }
 
-    /// A sequence of numbers counts as one.
+    /// Puts `#` for a number. Several numbers separated by commas become a single one.
     private mutating func number() {
         let row: [UInt8] = [0x23, 0x2C, 0x20]
         if output.suffix(3).elementsEqual(row) {
@@ -196,12 +198,12 @@ private struct CauseScanner {
     }
 }
 
-/// Collects trials by cause, the first of each as its example.
+/// Collects trials by cause, with the first trial of each cause as its example.
 package struct FailureCauses: Sendable, Equatable {
     package private(set) var list: [FailureCause] = []
     private var places: [FailureCause.Key: Int] = [:]
 
-    /// Further causes are counted together as the remainder of their outcome.
+    /// The most causes that are kept apart. All further ones of an outcome are counted together as its remainder.
     package static let most = 40
     /// The text of the remainder.
     package static let remainder = "others"
@@ -229,7 +231,7 @@ package struct FailureCauses: Sendable, Equatable {
         list.append(cause)
     }
 
-    /// The gravest first, for equal outcomes the most frequent.
+    /// The gravest first; among equal outcomes the most frequent first.
     package var sorted: [FailureCause] {
         list.sorted {
             ($0.outcome.gravity, $0.count, $1.text) > ($1.outcome.gravity, $1.count, $0.text)
@@ -258,8 +260,8 @@ extension FailureCause {
 }
 
 extension CaseResult {
-    /// Causes of failures. For a result without causes (one that was left out, or from before causes were stored) those
-    /// of its trials, else its outcome with its message.
+    /// The causes of the failures. If the result has none (it was left out, or it is older than causes), they are those
+    /// of its trials, or else its outcome with its message.
     package var failureCauses: [FailureCause] {
         if !causes.isEmpty { return causes }
         var found = FailureCauses()

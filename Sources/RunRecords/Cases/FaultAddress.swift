@@ -14,7 +14,7 @@ package enum FaultKind: String, Sendable, CaseIterable {
     case misdirect
     /// A process killed by SIGKILL.
     case kill
-    /// A process stopped by SIGSTOP.
+    /// A process that is stopped by SIGSTOP and continues later.
     case stop
     /// A power failure of the simulated disk.
     case crash
@@ -26,7 +26,7 @@ package enum FaultKind: String, Sendable, CaseIterable {
     case full
     /// A process that forks.
     case fork
-    /// Processes that create one database at once.
+    /// Processes that create one database at the same time.
     case race
     /// A lock file that is changed.
     case tamper
@@ -35,25 +35,25 @@ package enum FaultKind: String, Sendable, CaseIterable {
     /// Files that are copied during writes.
     case copy
     case delete
-    /// No fault: a query of a case, by its number.
+    /// No fault: a query of a case, named by its number.
     case query
-    /// Of the scenarios that break the harness.
+    /// Faults of the scenarios that break the harness on purpose.
     case plant, fill
-    /// No fault: a check, by its name.
+    /// No fault: a check, named by its name.
     case check
 
-    /// Faults that change bytes of closed files, at the position of the address.
+    /// Whether the fault changes bytes of closed files, at the position in its address.
     package var damagesFiles: Bool { self == .flip || self == .cut || self == .zero || self == .age || hasTwoPlaces }
 
-    /// Those whose addresses name two pages: `swap:0,8192`.
+    /// Whether the addresses of this kind name two pages: `swap:0,8192`.
     package var hasTwoPlaces: Bool { self == .swap || self == .misdirect }
 
-    /// The first byte, counted over all files, that an address of this kind changes.
-    /// - Parameter other: for kinds with two places, the second one.
+    /// The first byte that an address of this kind changes, counted over all files.
+    /// - Parameter other: the second place, for kinds with two places.
     package func byte(at position: Int, _ other: Int? = nil) -> Int {
         switch self {
         case .flip: position / 8
-        // The overwritten page is the second one.
+        // The page at the second place is the one that is overwritten.
         case .misdirect: other ?? position
         case .swap: min(position, other ?? position)
         default: position
@@ -64,7 +64,7 @@ package enum FaultKind: String, Sendable, CaseIterable {
 /// Names one trial of a case, for people and for `assay replay`: a typed fault and its position (`bit:123456`,
 /// `cut:4096`, `crash:op=17,state=0x3fa2`), or a check by its name (`rows`, `thread 0`).
 ///
-/// The text is canonical: a fault has only one spelling, and the text is enough to repeat it.
+/// The text is canonical: a fault has only one spelling, and its text is enough to repeat the trial.
 package struct FaultAddress: Hashable, Sendable, CustomStringConvertible {
     package var text: String
 
@@ -82,25 +82,26 @@ package struct FaultAddress: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { text }
 
-    /// The word before the colon decides; a text without one, or with an unknown word, is the name of a check.
+    /// The kind that the word before the colon names. A text without a colon, or with an unknown word, is the name of a
+    /// check.
     package var fault: FaultKind {
         guard let colon = text.firstIndex(of: ":") else { return .check }
         return FaultKind(rawValue: String(text[..<colon])) ?? .check
     }
 
-    /// Whether it names a case as a whole: its process, or its fixture.
+    /// Whether it names the case as a whole: the process of the case, or its fixture.
     package var isWholeCase: Bool { text == "case" || text == "fixture" }
 
     /// The fault's word, as the column `fault` of the CSV has it; empty for a check.
     package var faultWord: String { fault == .check ? "" : fault.rawValue }
 
-    /// The number after the colon, or nil when the address is not of that form.
+    /// The number after the colon; nil if the address is not of that form.
     package var position: Int? {
         guard fault != .check, let colon = text.firstIndex(of: ":") else { return nil }
         return Int(text[text.index(after: colon)...])
     }
 
-    /// The numbers of an address of damage: two for a fault with two places, else one; nil for any other address.
+    /// The numbers in an address of damage: two for a fault with two places, otherwise one. nil for any other address.
     package var places: [Int]? {
         guard fault.damagesFiles, let colon = text.firstIndex(of: ":") else { return nil }
         let parts = text[text.index(after: colon)...].split(separator: ",", omittingEmptySubsequences: false)

@@ -1,22 +1,24 @@
 import JSONText
 
-/// The cost of a broken promise. The two kinds are counted separately: an engine that hangs has lost no data.
+/// What a broken promise costs. The two kinds are counted apart: an engine that hangs has lost no data.
 package enum Concern: String, Sendable, CaseIterable {
-    /// Data is lost or wrong, or a process is ended: waiting does not help.
+    /// Data is lost or wrong, or a process was ended: waiting does not help.
     case safety
     /// An operation takes more time, or a file more space, than promised.
     case progress
 }
 
-/// How much a transaction may see of others, from weak to strong: each level forbids what earlier ones forbid.
+/// How much a transaction may see of others, from weak to strong: each level forbids all that the levels before it
+/// forbid.
 package enum IsolationLevel: String, Sendable, CaseIterable, Comparable {
     /// A read returns only committed values, and no intermediate ones.
     case readCommitted = "read-committed"
-    /// A transaction reads one version, and of two that write the same row only one commits.
+    /// A transaction reads one version, and of two transactions that write the same row only one commits.
     case snapshot
     /// The effects of all transactions are those of some serial order.
     case serializable
-    /// The same, and that order respects real time: a transaction that began after another's end comes later.
+    /// The effects of all transactions are those of a serial order that respects real time: a transaction that began
+    /// after another one had ended comes later.
     case strictSerializable = "strict-serializable"
 
     package static func < (a: IsolationLevel, b: IsolationLevel) -> Bool {
@@ -29,11 +31,11 @@ package struct JudgedPromise: Hashable, Sendable {
     package enum State: String, Sendable, CaseIterable {
         case kept
         case broken
-        /// Broken in a way listed as a known violation.
+        /// Broken, in a way that the list of known violations has.
         case known
-        /// The engine never made it: it can be neither kept nor broken.
+        /// The engine never made the promise, so that it can be neither kept nor broken.
         case notMade = "not-made"
-        /// The case is inconclusive about it.
+        /// The case is inconclusive about the promise.
         case open
     }
 
@@ -65,7 +67,7 @@ extension JudgedPromise {
 }
 
 extension JudgedPromise {
-    /// Of several measurements of a case: a promise broken in one is broken.
+    /// The promises of several measurements of a case: one that was broken in any measurement is broken.
     static func merged(_ measurements: [[JudgedPromise]]) -> [JudgedPromise] {
         let order: [State] = [.notMade, .kept, .open, .known, .broken]
         func rank(_ state: State) -> Int { order.firstIndex(of: state) ?? 0 }
@@ -82,13 +84,13 @@ extension JudgedPromise {
 }
 
 extension CaseResult {
-    /// For an inconclusive case: no promise was kept or broken.
+    /// For a case that turned out inconclusive: no promise was kept or broken in it.
     package mutating func leavePromisesOpen() {
         for index in promises.indices where promises[index].state != .notMade { promises[index].state = .open }
     }
 
-    /// The concern of a violation, also of a known one: safety where any promise of safety is broken. Runs from before
-    /// promises were judged have it by their outcome.
+    /// What a violation cost, be it known or not: safety if any promise of safety was broken. Results that are older
+    /// than judged promises have it by their outcome.
     package var brokenConcern: Concern {
         let broken = promises.filter { $0.state == .broken || $0.state == .known }
         if broken.isEmpty { return outcome == .hung || outcome == .overSize ? .progress : .safety }

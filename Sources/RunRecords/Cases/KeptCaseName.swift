@@ -1,7 +1,7 @@
 import Seeds
 
-/// The names of the case files of a run: `cases/CASE-HASH.case.json`. Each is derived from its case and trial alone, so
-/// that a report finds the file of a failure without reading any.
+/// The names of the case files of a run: `cases/CASE-HASH.case.json`. The case and its trial alone determine the name,
+/// so that a report finds the file of a failure without reading any file.
 package enum KeptCaseName {
     package static let directory = "cases"
     package static let ending = ".case.json"

@@ -1,23 +1,23 @@
-/// The result of a trial, or of a case without trials. The verdict decides whether it is right.
+/// What happened in a trial, or in a case without trials. The verdict decides whether that is right.
 package enum Outcome: String, Sendable, CaseIterable {
     case correct
-    /// The damage was reported when the database was opened.
+    /// The open reported the damage.
     case detectedAtOpen = "detected-at-open"
-    /// The damage was reported by a read, and every value returned before was right.
+    /// A read reported the damage, and every value returned before was right.
     case detectedAtRead = "detected-at-read"
-    /// All data was returned.
+    /// The engine repaired the damage, and returned all data.
     case repaired
-    /// Older or partial data, and the engine reported it.
+    /// The engine returned older or partial data, and reported that.
     case fellBack = "fell-back"
     /// Acknowledged data is missing, without an error.
     case lostCommit = "lost-commit"
     case silentlyWrong = "silently-wrong"
-    /// A typed error that does not report damage.
+    /// An error that does not report damage.
     case refused
     case crashed
     case hung
     case memoryLimit = "memory-limit"
-    /// Files that are larger than allowed: they exceed a bound, or a compaction left them as they were.
+    /// Files are larger than allowed: they exceed a bound, or a compaction did not make them smaller.
     case overSize = "over-size"
 
     /// The byte of this outcome in a trial file. Part of the format: never renumbered.
@@ -43,7 +43,7 @@ package enum Outcome: String, Sendable, CaseIterable {
         self = outcome
     }
 
-    /// Whether the engine's answer was true. Trials of other outcomes are kept in full.
+    /// Whether the engine told the truth. The trials of all other outcomes are kept in full.
     package var isHonest: Bool {
         switch self {
         case .correct, .detectedAtOpen, .detectedAtRead, .repaired, .fellBack, .refused: true
@@ -53,7 +53,7 @@ package enum Outcome: String, Sendable, CaseIterable {
 
     package static let honest = Set(allCases.filter(\.isHonest))
 
-    /// From harmless to grave: the outcome of a case is the gravest of its trials.
+    /// The order from harmless to grave: the outcome of a case is the gravest of its trials' outcomes.
     package var gravity: Int {
         switch self {
         case .correct: 0
@@ -76,17 +76,17 @@ package enum Outcome: String, Sendable, CaseIterable {
 package enum Verdict: String, Sendable, CaseIterable {
     case pass
     case violation
-    /// A violation that is listed with a reason: counted like others, but it does not fail the run.
+    /// A violation that is listed with its reason: it is counted like others, but does not fail the run.
     case known
-    /// A failure that the engine never promised to prevent.
+    /// A failure that the engine never promised to prevent, so that it breaks no promise.
     case unpromised
     case notApplicable = "not-applicable"
     case notBuilt = "not-built"
     case inconclusive
-    /// A violation that so many engines have in the same way that the harness is the likelier cause.
+    /// A violation that so many engines have in the same way that the harness is more likely at fault.
     case suspectedHarness = "suspected-harness"
     case harnessError = "harness-error"
 
-    /// Whether a promise was broken, listed or not.
+    /// Whether a promise was broken, in a way that is known or not.
     package var isViolation: Bool { self == .violation || self == .known }
 }

@@ -1,6 +1,6 @@
 import Seeds
 
-/// Everything of a case but its engine: engines are compared on the same subject.
+/// All of a case but its engine. Engines are compared on the same subject.
 package struct Subject: Hashable, Sendable {
     package var family: Family
     package var scenario: String
@@ -22,20 +22,20 @@ package struct Subject: Hashable, Sendable {
 }
 
 extension Subject {
-    /// Parameters for the amount of data that a scenario makes itself; a scenario has at most one.
+    /// The parameters that say how much data a scenario makes itself; a scenario has at most one of them.
     private static let extents = ["rows", "elements", "lists"]
 
     private var extentParameter: CaseParameter? {
         dataset.isEmpty ? parameters.first { Self.extents.contains($0.name) } : nil
     }
 
-    /// The amount of data that the case works on; 0 where it is unknown.
+    /// The amount of data that the case works on; 0 if it is unknown.
     package var extent: Int { size > 0 ? size : extentParameter.flatMap { Int($0.value) } ?? 0 }
 
     /// The unit of `extent`, in the singular.
     package var extentUnit: String { extentParameter.map { String($0.name.dropLast()) } ?? "row" }
 
-    /// The subject without its amount of data: the same for all sizes.
+    /// The subject without its amount of data: equal for all sizes.
     package var withoutExtent: Subject {
         var subject = self
         subject.size = 0

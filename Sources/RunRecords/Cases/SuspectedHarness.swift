@@ -1,14 +1,14 @@
-/// Looks at all results of a run together: a violation that most engines have in the same way is more likely a fault of
-/// the harness than of all of them.
+/// Looks at all results of a run together. If most engines violate a promise in the same way, the harness is more
+/// likely at fault than all of them.
 ///
-/// Rule: for one scenario with the same data, parameters, durability class and seed, a cause (outcome, and detail
-/// without numbers and with roles in place of file names) is shared when more than half of the conclusive engines have
-/// a violation with it, and these are of at least three libraries. A result becomes `suspected-harness` when each of
-/// its causes is shared; a single cause of its own keeps it a violation. Only violations count: unnoticed damage in
-/// engines that do not promise to detect it does not show a fault of the harness, and does not excuse engines that do
-/// promise.
+/// Rule: the results of one scenario with the same data, parameters, durability class and seed are compared. A cause is
+/// an outcome, and its detail without numbers and with roles in place of file names. A cause is shared if more than
+/// half of the engines with a conclusive result have a violation with it, and these engines are of at least three
+/// libraries. A violation becomes `suspected-harness` if each of its causes is shared; a single cause that is not keeps
+/// it a violation. Only violations count: unnoticed damage in engines that do not promise to detect it does not show a
+/// fault of the harness, and does not excuse engines that do promise it.
 package enum SuspectedHarness {
-    /// Fewer libraries may well have the same defect.
+    /// Fewer libraries than this may well have the same defect.
     package static let fewestLibraries = 3
 
     /// The run with verdicts adjusted by this rule.
@@ -38,7 +38,7 @@ package enum SuspectedHarness {
         result.leavePromisesOpen()
     }
 
-    /// By case id the reason for suspecting the harness.
+    /// The reason for suspecting the harness, by the id of the case.
     private static func suspects(
         _ results: [CaseResult], _ libraries: [String: String]
     ) -> [String: String] {

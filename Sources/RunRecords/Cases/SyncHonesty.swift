@@ -1,9 +1,9 @@
-/// Adjusts a run from a machine whose syncs are not honest: its results on durability mean nothing, for any engine.
+/// Adjusts a run on a machine whose syncs are not honest: its results on durability mean nothing, for any engine.
 ///
-/// Rule, where the header's machine has another `fsync` than `yes`: a case that judges files after a power failure is
-/// `inconclusive`, whatever its result, since the machine may be at fault. In every other case the promise `durability`
-/// is open where it was kept: after a kill the page cache survives, so that missing syncs do not show. A failure after
-/// a kill stays a failure, since it does not depend on syncs.
+/// Rule, if the header's machine has another `fsync` than `yes`: a case that judges files after a power failure is
+/// `inconclusive`, whatever its result, since the machine may be at fault. In every other case a kept promise of
+/// `durability` becomes open: the page cache survives a kill, so that missing syncs do not show. A failure after a kill
+/// stays a failure, since it does not depend on syncs.
 package enum SyncHonesty {
     /// The run with verdicts adjusted by this rule.
     package static func judged(_ run: Run) -> Run {

@@ -4,7 +4,7 @@ package struct Trial: Hashable, Sendable {
     package var outcome: Outcome
     /// One line: the error's text, or the expected and the actual value.
     package var detail: String
-    /// The signal that ended the trial, where the outcome is `crashed`.
+    /// The signal that ended the trial, if the outcome is `crashed`.
     package var signal: Int32?
 
     package init(address: FaultAddress, outcome: Outcome, detail: String = "", signal: Int32? = nil) {

@@ -1,13 +1,13 @@
-/// A few transactions in time: the smallest example of an anomaly of a history.
+/// A few transactions drawn over time: the smallest part of a history that shows an anomaly.
 ///
-/// Stored as the label of a sample, as a ``GridCell`` is: a line for the title, one for the conclusion, and one per
-/// transaction, separated by a bar; the parts of a transaction are separated by a broken bar.
+/// It is stored as the label of a sample, as a ``GridCell`` is: the title, the conclusion, and a part for each
+/// transaction, separated by a bar. A broken bar separates the fields of a transaction.
 package struct WitnessTimeline: Hashable, Sendable {
     package struct Row: Hashable, Sendable {
         package var name: String
         /// The ranks of its start and its end among all starts and ends, from 0; drawn at equal distances.
         package var start: Int
-        /// nil: it is unknown when, or whether, it committed.
+        /// nil if it is unknown when, or whether, the transaction committed.
         package var end: Int?
         package var operations: String
 
@@ -40,7 +40,7 @@ package struct WitnessTimeline: Hashable, Sendable {
         return ([title, reasons] + lines).joined(separator: String(Self.bar))
     }
 
-    /// nil where the label is not a timeline.
+    /// nil if the label is not a timeline.
     package init?(label: String) {
         let lines = label.split(separator: Self.bar, omittingEmptySubsequences: false).map(String.init)
         guard lines.count > 2 else { return nil }
@@ -59,12 +59,12 @@ package struct WitnessTimeline: Hashable, Sendable {
 }
 
 extension Metric {
-    /// The number of transactions of a witness; the label says which.
+    /// The number of transactions of a witness; its label is a ``WitnessTimeline``.
     package static let witness = Metric("witness", unit: "count", .neutral, .measured)
 }
 
 extension CaseResult {
-    /// The witnesses of a checker of histories, for display.
+    /// The witnesses that a checker of histories found, for display.
     package var witnesses: [WitnessTimeline] {
         samples.compactMap { $0.metric.name == Metric.witness.name ? WitnessTimeline(label: $0.label) : nil }
     }

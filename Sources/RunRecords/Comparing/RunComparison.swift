@@ -1,12 +1,12 @@
-/// Compares two finished runs by the fields that repeat exactly; lists what two runs cannot decide.
+/// Compares two finished runs by the figures that repeat exactly, and lists what the two runs cannot decide.
 ///
-/// Times do not repeat exactly. Runs at two moments have no pairs: the machine drifts between them by more than most
-/// changes cost, by an unknown amount.
+/// It compares no times, which do not repeat exactly. Two runs have no pairs of measurements made at the same time:
+/// between the runs the machine drifts, by an unknown amount that is larger than what most changes cost.
 package struct RunComparison: Sendable, Equatable {
-    /// Something that differs between the runs, or that only one of them has.
+    /// A fact that differs between the runs, or that only one of them has.
     package struct Difference: Sendable, Equatable {
         package var test: Case
-        /// `verdict`, `file_syncs (whole case)`.
+        /// The name of the fact: `verdict`, `file_syncs (whole case)`.
         package var what: String
         package var a: String
         package var b: String
@@ -27,18 +27,18 @@ package struct RunComparison: Sendable, Equatable {
         }
     }
 
-    /// Of the first run and of the second: directory and header.
+    /// The directory of the first and of the second run; `headers` are their headers.
     package let directories: (a: String, b: String)
     package let headers: (a: RunHeader, b: RunHeader)
-    /// Cases that both have.
+    /// The cases that both runs have.
     package let common: [Case]
-    /// Cases that one run lacks.
+    /// The cases that one run lacks.
     package let missing: (inA: [Case], inB: [Case])
     package let differences: [Difference]
     package let undecided: [Undecided]
-    /// Number of equal facts and counts.
+    /// The number of equal facts and counts.
     package let equalCount: Int
-    /// Number of times in cases of both runs: they are not compared.
+    /// The number of times in the common cases, which are not compared.
     package let timedCount: Int
 
     package static func == (first: RunComparison, second: RunComparison) -> Bool {
@@ -69,8 +69,8 @@ package struct RunComparison: Sendable, Equatable {
         (equalCount, timedCount) = (sides.equalCount, sides.timedCount)
     }
 
-    /// 2 when an exactly repeatable field differs, or a case is missing; 3 when something other than a time could not
-    /// be decided; 0 when everything is equal.
+    /// 2 if a figure that repeats exactly differs, or a run lacks a case; 3 if something other than a time could not be
+    /// decided, or the runs have no common case; 0 if everything is equal.
     package var exitStatus: Int32 {
         if !differences.isEmpty || !missing.inA.isEmpty || !missing.inB.isEmpty { return 2 }
         return undecided.isEmpty && !common.isEmpty ? 0 : 3
@@ -104,7 +104,7 @@ package struct RunComparison: Sendable, Equatable {
             + "changes cost"
     }
 
-    /// Other facts for the reader: different builds and engines.
+    /// Facts that the reader of a comparison should know: other builds, seeds, plans and versions of engines.
     package var remarks: [String] {
         let (a, b) = headers
         var remarks: [String] = []
@@ -139,7 +139,7 @@ private struct ComparedSides {
     mutating func compare(_ a: CaseResult, _ b: CaseResult, measuredA: [CaseResult], measuredB: [CaseResult]) {
         fact(a.test, "verdict", a: a.verdict.rawValue, b: b.verdict.rawValue)
         fact(a.test, "settings", a: Self.settings(a), b: Self.settings(b))
-        // The progress of a case that was cut depends on the speed of the machine.
+        // How far a case came before it was cut depends on the speed of the machine.
         if a.isCut || b.isCut {
             undecided.append(.init(a.test, "counts", "the case was cut by its budget"))
             return
@@ -162,7 +162,7 @@ private struct ComparedSides {
     }
 
     private mutating func counts(_ test: Case, _ a: CountedCase?, _ b: CountedCase?) {
-        // Figures without a valid verdict are not compared; the verdicts are.
+        // Figures of a case without a valid verdict are not compared. The verdicts are.
         guard let a, let b else { return }
         for name in Set(a.figures.keys).union(b.figures.keys).sorted() {
             guard let first = a.figures[name], let second = b.figures[name] else {
@@ -182,7 +182,7 @@ private struct ComparedSides {
         }
     }
 
-    /// About two runs, where `Fingerprint` speaks of a baseline.
+    /// Why two runs are not compared by this counter. `Fingerprint` says it of a run and a baseline.
     private func objection(to counter: Counter) -> String? {
         guard fingerprints.a.objection(to: counter, from: fingerprints.b) != nil else { return nil }
         return fingerprints.a.isReleaseBuild != fingerprints.b.isReleaseBuild

@@ -1,24 +1,24 @@
-/// The values of one column as plain memory. A loop over arrays in an enumeration counts references for every value,
-/// which took a tenth of SQLite's time for a row, and more of LMDB's.
+/// The values of one column as plain memory. A loop over arrays in an enumeration retains and releases an array for
+/// every value, which took a tenth of SQLite's time for a row, and more of LMDB's.
 package struct PinnedColumn {
     package enum Kind: Sendable { case integer, real, text, link, links }
 
     package let kind: Kind
-    /// Integers and reals: 8 bytes a row. Texts and lists of links: where each row's part of `parts` ends, an `Int` a
-    /// row, which counts bytes of a text and elements of a list. Links: an `Int32` a row.
+    /// Integers and reals: 8 bytes a row. Texts and lists of links: an `Int` a row, the end of the row's values in
+    /// `parts`, which counts bytes of a text and elements of a list. Links: an `Int32` a row.
     package let rows: UnsafeRawPointer
-    /// UTF-8 of the texts, or `Int32` row indexes of the lists; nil for other kinds.
+    /// The UTF-8 of all texts, or the row indexes (`Int32`) of all lists; nil for other kinds.
     package let parts: UnsafeRawPointer?
 
     @inline(__always)
     package func integer(_ row: Int) -> Int64 { rows.load(fromByteOffset: row &* 8, as: Int64.self) }
     @inline(__always)
     package func real(_ row: Int) -> Double { rows.load(fromByteOffset: row &* 8, as: Double.self) }
-    /// Negative: no link.
+    /// The row index of the target; negative if the row has no link.
     @inline(__always)
     package func link(_ row: Int) -> Int32 { rows.load(fromByteOffset: row &* 4, as: Int32.self) }
 
-    /// Of a text or a list: where the row's part begins and ends.
+    /// The start and the end of a row's text or list in `parts`.
     @inline(__always)
     package func part(_ row: Int) -> (start: Int, end: Int) {
         (
@@ -29,16 +29,17 @@ package struct PinnedColumn {
 }
 
 extension Table {
-    /// Runs the body with the table's columns, in their order, as memory that is valid until it returns.
+    /// Runs the body with the table's columns, in their order, as memory that is valid until the body returns.
     ///
-    /// Row indexes that are given to a pinned column must be below `rowCount`: it does not check them.
+    /// A pinned column does not check row indexes: they must be below `rowCount`.
     package func withPinnedColumns<Output, Failure: Error>(
         _ body: ([PinnedColumn]) throws(Failure) -> Output
     ) throws(Failure) -> Output {
         try Self.pin(columns[...], [], body)
     }
 
-    /// Pins one column after the other, and runs the body inside all of these calls.
+    /// Pins one column after the other, each in a call within that of the column before, and runs the body in the
+    /// innermost.
     private static func pin<Output, Failure: Error>(
         _ columns: ArraySlice<Column>, _ pinned: [PinnedColumn],
         _ body: ([PinnedColumn]) throws(Failure) -> Output
@@ -66,7 +67,7 @@ extension Table {
         }
     }
 
-    /// In place of the address of an empty array, which is never read.
+    /// Stands for the address of an empty array, from which no value is read.
     private static var nothing: UnsafeRawPointer { UnsafeRawPointer(bitPattern: 16).unsafelyUnwrapped }
 
     private static func bytes<Element: BitwiseCopyable, Output, Failure: Error>(

@@ -1,13 +1,12 @@
 import Seeds
 
-/// A data set whose main table can be generated in pieces: each row is determined by its number, and its key is that
-/// number.
+/// A data set whose main table can be generated in pieces: the number of a row determines the row, and is its key.
 ///
-/// For sets that do not fit into memory beside the engine's own, or take longer to generate than to measure.
+/// It is for sets that do not fit into memory beside the engine's copy, or take longer to generate than to measure.
 package protocol RangedDatasetSource: DatasetSource {
-    /// These rows of the main table, with their links. The other tables of the set are empty.
+    /// These rows of the main table, with their links. All other tables of the set are empty.
     func mainRows(_ rows: Range<Int>) -> Table
-    /// false where its other tables have rows as well: then it is generated as a whole.
+    /// Whether only the main table has rows. Otherwise the set is generated as a whole.
     var hasMainRowsAlone: Bool { get }
 }
 
@@ -20,7 +19,7 @@ extension RangedDatasetSource {
 }
 
 extension DatasetSource {
-    /// The set as a ranged one, where it can be and is large enough.
+    /// This set as one that comes in pieces, if it can and is large enough.
     package func inPieces(size: Int) -> (any RangedDatasetSource)? {
         guard let ranged = self as? any RangedDatasetSource, ranged.hasMainRowsAlone,
             size > type(of: ranged).largestInOnePiece

@@ -3,7 +3,7 @@ import Seeds
 /// Strings of a column, concatenated in one buffer: a million rows take two allocations.
 package struct TextColumn: Sendable, Equatable {
     package private(set) var bytes: [UInt8] = []
-    /// The end of each string in `bytes`; it begins at the end of the previous one.
+    /// The end of each string in `bytes`. A string begins at the end of the one before.
     package private(set) var ends: [Int] = []
 
     package init() {}
@@ -102,7 +102,7 @@ package struct Column: Sendable, Equatable {
     }
 }
 
-/// One value of a row. Links are row indexes of the data set, whatever the engine stores.
+/// One value of a row. A link is a row index of the data set, whatever the engine stores for it.
 @usableFromInline
 package enum Value: Sendable, Hashable {
     case null
@@ -113,10 +113,10 @@ package enum Value: Sendable, Hashable {
     case links([Int])
 }
 
-/// A table of a data set, by columns. Row indexes are 0 ..< rowCount; links refer to them.
+/// A table of a data set, stored by columns. Row indexes are 0 ..< rowCount; links refer to them.
 package struct Table: Sendable, Equatable {
     package var name: String
-    /// The name of the primary key column; nil for a table that is only linked to.
+    /// The name of the primary key's column; nil for a table whose rows are reached only by links.
     package var key: String?
     package var columns: [Column]
 
@@ -160,13 +160,14 @@ package struct Table: Sendable, Equatable {
 /// All tables of a data set.
 package struct TableSet: Sendable, Equatable {
     package var dataset: String
-    /// Tables that others link to may come before or after them.
+    /// In any order: a table may link to tables before it and after it.
     package var tables: [Table]
-    /// Of the content; the report shows it for data from a file of the machine.
+    /// A digest of the content, which the report shows for data from a file of the machine.
     package var digest: UInt64
-    /// Generated data is equal on all machines; data from files is never compared between machines.
+    /// Whether results on this data may be compared between machines. Generated data is equal everywhere; data from a
+    /// file is not.
     package var isComparable: Bool
-    /// Rows that were left out, each with its line and the reason. Rows are never dropped silently.
+    /// Rows of a file that were left out, each with its line and the reason: no row is dropped without a word.
     package var rejected: [String]
 
     package init(
@@ -183,7 +184,7 @@ package struct TableSet: Sendable, Equatable {
         tables.first { $0.name == name }
     }
 
-    /// The first table, whose rows `size` counts.
+    /// The first table. The size of the data set is its number of rows.
     package var main: Table { tables[0] }
 }
 
@@ -192,14 +193,15 @@ package protocol DatasetSource: Sendable {
     var name: String { get }
     /// One line for `assay list`.
     var summary: String { get }
-    /// Rows of the main table unless the plan says otherwise; nil where the data decides.
+    /// Rows of the main table unless the plan says otherwise; nil if the data itself decides.
     var defaultSize: Int? { get }
-    /// Throws: `DatasetError` when the data of this machine is missing or unreadable.
+    /// Throws: `DatasetError` if the data of this machine is missing or unreadable.
     func tables(size: Int?, seed: Seed) throws -> TableSet
     /// Whether its tables are known at compile time, so that a typed engine has classes for them; false for a user's
     /// file.
     var isTyped: Bool { get }
-    /// Why this machine lacks it, with the remedy; nil where it has it. Cases with it are then `not-applicable`.
+    /// Why this machine lacks the data set, with the remedy; nil if it has it. Cases with a missing data set are
+    /// `not-applicable`.
     var unavailableReason: String? { get }
 }
 

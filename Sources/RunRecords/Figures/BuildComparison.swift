@@ -2,7 +2,7 @@ import JSONText
 import Seeds
 import Statistics
 
-/// The program of a measurement: one of two builds, or the first one again as a control.
+/// Whose program a measurement ran: that of one of the two builds, or that of the first build again as a control.
 package enum BuildSide: String, Sendable, CaseIterable {
     case a = "A"
     case b = "B"
@@ -10,7 +10,7 @@ package enum BuildSide: String, Sendable, CaseIterable {
     case control = "A2"
 }
 
-/// One measurement of a case in a comparison of builds. Those of one batch and round follow each other directly.
+/// One measurement of a case in a comparison of builds. The measurements of a round follow each other directly.
 package struct SideMeasurement: Sendable, Equatable {
     /// 0 for the first batch, 1 for the one that confirms it.
     package var batch: Int
@@ -19,7 +19,7 @@ package struct SideMeasurement: Sendable, Equatable {
     package var side: BuildSide
     /// The position in its round, from 0.
     package var position: Int
-    /// The name of the directory that the case worked in: sides change directories at random.
+    /// The name of the directory in which the case worked. The sides change directories in a drawn order.
     package var place: String
     package var result: CaseResult
 
@@ -61,7 +61,7 @@ package struct FigureName: Hashable, Sendable {
     /// `latency_ns p50 (read)`, `rows_per_second`.
     package var text: String { Self.text(metric.name, statistic, label) }
 
-    /// Leaves out a statistic that adds nothing for a single figure.
+    /// A name without its statistic, if that adds nothing to a single figure.
     static func text(_ metric: String, _ statistic: String, _ label: String) -> String {
         let isPlain = ["value", "count"].contains(statistic)
         let words = [metric, isPlain ? "" : statistic, label.isEmpty ? "" : "(\(label))"]
@@ -70,10 +70,10 @@ package struct FigureName: Hashable, Sendable {
 }
 
 extension CaseResult {
-    /// The figure by which a comparison of builds judges: the rate, else the time per operation, else the median
-    /// latency, else the duration, or that of an open or a recovery. nil for a case without any of them.
+    /// The figure by which a comparison of builds judges a case: the rate, or else the time per operation, the median
+    /// latency, the duration, or the time of an open or a recovery, in this order. nil for a case without any of them.
     ///
-    /// Never p99 and above, nor a maximum: one run determines them too poorly.
+    /// It is never p99 or above, nor a maximum: a single measurement determines them too poorly.
     package var judgedFigure: FigureName? {
         let own = samples.filter { !$0.label.hasPrefix("raw ") && $0.metric.kind == .measured }
         func first(_ matches: (Sample) -> Bool) -> Sample? { own.first(where: matches) }
@@ -95,19 +95,19 @@ package struct ComparedFigure: Sendable {
     package var name: FigureName
     package var medianA: Double
     package var medianB: Double
-    /// B against A; nil with too few pairs.
+    /// B against A; nil if there are too few pairs.
     package var measured: SideComparison?
-    /// A against itself.
+    /// A once more against A; nil if there are too few pairs.
     package var control: SideComparison?
 }
 
-/// The result of the rounds of one batch for a case.
+/// The figures of a case after the rounds of one batch.
 package struct ComparedBatch: Sendable {
     package var judged: ComparedFigure
-    /// Everything else that both sides measured. Shown, not judged.
+    /// All other figures that both sides measured. They are shown, and not judged.
     package var others: [ComparedFigure]
 
-    /// nil where the rounds have no figure to judge.
+    /// nil if the rounds have no figure to judge.
     package init?(_ measurements: [SideMeasurement], threshold: Double, seed: Seed) {
         guard let first = measurements.first(where: { $0.side == .a }), let judgedName = first.result.judgedFigure
         else { return nil }
@@ -164,19 +164,19 @@ package struct ComparedBatch: Sendable {
 /// A case of both builds, and the conclusion about it.
 package struct ComparedCase: Sendable {
     package var test: Case
-    /// The first batch, and the one that confirms it where anything was flagged.
+    /// The first batch, and the confirming one if the first had a flagged difference.
     package var batches: [ComparedBatch]
-    /// A measurement without a figure to compare: it ended the comparison of the case.
+    /// A measurement that gave no figure to compare, which ended the comparison of the case.
     package var failure: SideMeasurement?
     /// The conclusion of the batches about B against A.
     package var conclusion: ComparisonConclusion
     package var finding: SideComparison.Finding
-    /// The reason for the finding, in a sentence; empty where the figures are enough.
+    /// The reason for the finding, in a sentence; empty if the figures say enough.
     package var reason: String
     /// The fewest pairs that give an interval.
     package static let fewestPairs = BootstrapInterval.fewestValues
 
-    /// The conclusion about A against itself, by the same rule as for the sides.
+    /// The conclusion about A once more against A, by the same rule as for B.
     package var control: ComparisonConclusion
 
     package init(test: Case, batches: [ComparedBatch], failure: SideMeasurement?, confirms: Bool) {
@@ -195,14 +195,14 @@ package struct ComparedCase: Sendable {
 }
 
 extension ComparedCase {
-    /// The conclusion for the case, without regard to other cases.
+    /// The conclusion for this case, without regard to other cases.
     package var conclusionAlone: (finding: SideComparison.Finding, reason: String) {
         var alone = self
         alone.doubt(control, of: test.scenario)
         return (alone.finding, alone.reason)
     }
 
-    /// Doubts the conclusion because a control, of this or another case, differs from itself.
+    /// Makes the conclusion inconclusive if a control, of this or another case, differs from itself.
     fileprivate mutating func doubt(_ control: ComparisonConclusion, of place: String) {
         guard failure == nil else { return }
         let concluded = conclusion.beside(control: control, of: place)
@@ -218,7 +218,7 @@ package struct BuildComparison: Sendable {
     package struct Side: Sendable {
         package var path: String
         package var build: BuildDescription
-        /// The revision that it was built from, for people; empty for a program named by its path.
+        /// The revision that it was built from, for people; empty for a program that was named by its path.
         package var revision: String
 
         package init(path: String, build: BuildDescription, revision: String = "") {
@@ -239,7 +239,7 @@ package struct BuildComparison: Sendable {
         }
     }
 
-    /// Of the comparison as a whole: machine, command, seed, warnings.
+    /// The header of the comparison as a whole: machine, command, seed, warnings.
     package var header: RunHeader
     package var a: Side
     package var b: Side
@@ -251,7 +251,7 @@ package struct BuildComparison: Sendable {
     /// The directory of the raw measurements.
     package var directory: String
 
-    /// Where a control differs from itself, nothing is claimed from the measurements beside it.
+    /// If the control of any case differs from itself, all cases become inconclusive: the machine was disturbed.
     package init(
         header: RunHeader, a: Side, b: Side, pairs: Int, threshold: Double, confirms: Bool, cases: [ComparedCase],
         refused: [Refused], directory: String
@@ -269,7 +269,7 @@ package struct BuildComparison: Sendable {
         for index in cases.indices { self.cases[index].doubt(flagged.control, of: flagged.test.scenario) }
     }
 
-    /// 1 for an error of the harness, else 2 for a side B that is slower or wrong, else 3 for anything undecided.
+    /// 1 for an error of the harness; otherwise 2 if side B is slower or wrong; otherwise 3 if anything is undecided.
     package var exitStatus: Int32 {
         let failures = cases.compactMap(\.failure)
         if failures.contains(where: { $0.result.verdict == .harnessError }) { return 1 }

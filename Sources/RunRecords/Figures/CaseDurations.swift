@@ -1,13 +1,13 @@
 import JSONText
 import Seeds
 
-/// The duration of a measurement of each case on a machine, with its fixture and its process, for estimates of a later
-/// run's rounds.
+/// How long a measurement of each case took on a machine, with its fixture and its process. A later run estimates its
+/// rounds by it.
 package struct CaseDurations: Equatable, Sendable {
     /// Version of this format.
     package static let format = "assay-durations/1"
 
-    /// In the directory of the runs, relative to the working directory.
+    /// The file, beside the directories of runs, relative to the working directory.
     package static let file = "Reports/durations.json"
 
     private struct Entry: Equatable, Sendable {
@@ -19,12 +19,12 @@ package struct CaseDurations: Equatable, Sendable {
 
     package init() {}
 
-    /// For the case with any seed.
+    /// The duration of the case, whatever its seed.
     package func seconds(of test: Case, on machine: Machine) -> Double? {
         entries.first { $0.machine.isSame(as: machine) }?.seconds[Self.key(test)]
     }
 
-    /// The latest duration replaces the earlier one.
+    /// Keeps the duration in place of an earlier one.
     package mutating func note(_ seconds: Double, of test: Case, on machine: Machine) {
         guard seconds.isFinite, seconds > 0 else { return }
         let place = entries.firstIndex { $0.machine.isSame(as: machine) } ?? entries.count
@@ -38,7 +38,7 @@ package struct CaseDurations: Equatable, Sendable {
         return test.id
     }
 
-    /// Empty without such a file. Throws: `JSONError` and `JSONShapeError` where the file has another content.
+    /// Empty if there is no such file. Throws: `JSONError` and `JSONShapeError` if the file has other contents.
     package static func read(_ path: String) throws -> CaseDurations {
         guard FileTree.exists(path) else { return CaseDurations() }
         let json = try JSONObjectReader(try JSONReader.read(try FileTree.readBytes(path)), path: path)

@@ -1,13 +1,13 @@
 import Statistics
 
-/// Processor time that other programs, and other virtual machines of the host, took during a measurement.
+/// The processor time that other programs, and other virtual machines of the host, took during a measurement.
 ///
-/// Only the time of the measurement counts, not that before it, such as a build.
+/// The time before the measurement does not count: a build that just ended is no disturbance.
 package struct Disturbance: Sendable, Hashable {
-    /// Processors used by others, on average over the measurement.
+    /// The number of processors that others used, on average over the measurement.
     package let processors: Double
 
-    /// nil where the kernel gives no figure, and for a measurement without a duration.
+    /// nil if the kernel gives no figure, and for a measurement without a duration.
     package init?(_ result: CaseResult) {
         let seconds = Double(result.durationNanoseconds) / 1e9
         func milliseconds(_ metric: String) -> Double? {
@@ -17,22 +17,22 @@ package struct Disturbance: Sendable, Hashable {
         processors = (others + (milliseconds("steal_ms") ?? 0)) / 1_000 / seconds
     }
 
-    /// The median over the measurements of a run: a constant load. 0 for none.
+    /// The median over the measurements of a run, which is that of a constant load. 0 if there are none.
     package static func usual(_ results: [CaseResult]) -> Double {
         MedianInterval.median(results.compactMap { Disturbance($0)?.processors })
     }
 
-    /// Whether a measurement had clearly more disturbance than the run's others: it is repeated.
+    /// Whether a measurement was clearly more disturbed than is usual in its run: the runner then repeats its round.
     package func isBeyond(usual: Double) -> Bool { processors > 1.5 * usual + 0.1 }
 }
 
 extension Run {
-    /// Every measurement with figures; of comparisons each round.
+    /// Every measurement that has figures; for a comparison, each round.
     private var measurements: [CaseResult] {
         results.flatMap { rounds[$0.test.id] ?? [$0] }
     }
 
-    /// A warning about a constant load during this run; nil for less than a tenth of a processor.
+    /// A warning about a constant load during this run; nil if that was below a tenth of a processor.
     package var loadWarning: String? {
         guard header.measures else { return nil }
         let usual = Disturbance.usual(measurements)

@@ -1,16 +1,16 @@
 import JSONText
 
-/// The comparison of one figure with a control, a program without the harness: `assay verify-figures`.
+/// The comparison of one figure with a control, which is a program without the harness: `assay verify-figures`.
 package struct FigureVerdict: Hashable, Sendable {
-    /// Allowed ratio: a figure of the harness may differ from the control's by a tenth.
+    /// The ratios that are allowed: a figure of the harness may differ from the control's by a tenth.
     package static let bounds = 0.9...1.1
 
-    /// As in the list of controls.
+    /// The name in the list of controls.
     package var name: String
     /// The scenario's slug.
     package var workload: String
     package var engine: String
-    /// Of the case that was measured.
+    /// The parameters of the case that was measured.
     package var parameters: [CaseParameter]
     package var metric: String
     package var label: String
@@ -32,18 +32,18 @@ package struct FigureVerdict: Hashable, Sendable {
 
     package var isOff: Bool { !Self.bounds.contains(ratio) }
 
-    /// A later verdict with the same values replaces an earlier one.
+    /// What a verdict is about: a later verdict about the same replaces an earlier one.
     private var subject: [String] { [name, engine, metric, label] }
 
     fileprivate func replaces(_ other: FigureVerdict) -> Bool { subject == other.subject }
 }
 
-/// Verdicts on figures by build and machine: they are not valid for others.
+/// Verdicts on figures, by build and machine: they say nothing about other builds and machines.
 package struct FigureVerdicts: Equatable, Sendable {
     /// Version of this format.
     package static let format = "assay-figures/1"
 
-    /// In the directory of the runs, relative to the working directory.
+    /// The file, beside the directories of runs, relative to the working directory.
     package static let file = "Reports/verified-figures.json"
 
     private struct Entry: Equatable, Sendable {
@@ -71,7 +71,7 @@ package struct FigureVerdicts: Equatable, Sendable {
         entries[place].figures += figures
     }
 
-    /// Empty without such a file. Throws: `JSONError` and `JSONShapeError` where the file has another content.
+    /// Empty if there is no such file. Throws: `JSONError` and `JSONShapeError` if the file has other contents.
     package static func read(_ path: String) throws -> FigureVerdicts {
         guard FileTree.exists(path) else { return FigureVerdicts() }
         let json = try JSONObjectReader(try JSONReader.read(try FileTree.readBytes(path)), path: path)
@@ -130,12 +130,12 @@ extension FigureVerdict {
     }
 }
 
-/// A figure of a run that its control does not confirm: the run claims nothing of it.
+/// A figure of a run that its control does not confirm: no claim is made of it.
 package struct DoubtfulFigure: Hashable, Sendable {
     /// The id of its case.
     package var test: String
     package var label: String
-    /// The figure as a multiple of that without the harness.
+    /// The figure as a multiple of the control's.
     package var ratio: Double
 
     package init(test: String, label: String, ratio: Double) {

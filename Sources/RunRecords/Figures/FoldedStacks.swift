@@ -1,8 +1,8 @@
-/// The cost of a process by call stack: a tree, from the outermost function inwards.
+/// The cost of a process by call stack: a tree with the outermost function at its root.
 package struct FoldedStacks: Sendable, Equatable {
     package struct Node: Sendable, Equatable {
         package var name: String
-        /// Of this function and all its callees.
+        /// The cost of this function and of all functions that it calls.
         package var cost: Double
         package var children: [Node]
 
@@ -13,10 +13,10 @@ package struct FoldedStacks: Sendable, Equatable {
 
     /// The unit of costs: `instructions`, `samples`.
     package let unit: String
-    /// It has no name.
+    /// The whole process. Its name is in no line of `text`.
     package private(set) var root: Node
 
-    /// Deeper frames are left out: an endless recursion shows nothing more.
+    /// The most frames of a stack. Deeper ones are left out: an endless recursion shows nothing more.
     package static let deepest = 160
 
     package init(unit: String, root: Node = Node(name: "all")) {
@@ -24,7 +24,7 @@ package struct FoldedStacks: Sendable, Equatable {
         self.root = root
     }
 
-    /// - Parameter frames: the outermost first.
+    /// - Parameter frames: the outermost frame first.
     package mutating func add(_ frames: [String], cost: Double) {
         Self.add(frames.prefix(Self.deepest), cost, &root)
     }
@@ -37,7 +37,8 @@ package struct FoldedStacks: Sendable, Equatable {
         add(frames.dropFirst(), cost, &node.children[place])
     }
 
-    /// A line per stack with its own cost, ascending: `main;work;step 17`, the folded format of other tools.
+    /// A line per stack with its own cost, ascending: `main;work;step 17`. This is the folded format that other tools
+    /// read.
     package var text: String {
         var lines: [String] = []
         func write(_ node: Node, _ path: [String]) {
@@ -49,6 +50,6 @@ package struct FoldedStacks: Sendable, Equatable {
         return lines.sorted().map { $0 + "\n" }.joined()
     }
 
-    /// A separator in a name would start another frame.
+    /// Replaces the separator in a name, which would begin another frame.
     private static func plain(_ name: String) -> String { name.replacing(";", with: ":").replacing("\n", with: " ") }
 }

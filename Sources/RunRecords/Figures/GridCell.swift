@@ -1,6 +1,6 @@
-/// A cell of a table that several cases fill, one cell each; the names define the table that the report draws.
+/// A cell of a table of the report that several cases fill, one cell each. The names in the cells define the table.
 ///
-/// Stored as the label of a sample, so that the CSV contains it too: five parts separated by a bar.
+/// It is stored as the label of a sample, so that the CSV contains it, too: five parts separated by a bar.
 package struct GridCell: Hashable, Sendable {
     /// The caption of the cell's table.
     package var grid: String
@@ -21,7 +21,7 @@ package struct GridCell: Hashable, Sendable {
 
     package var label: String { [grid, row, group, column, text].joined(separator: "|") }
 
-    /// nil where the label is not a cell.
+    /// nil if the label is not a cell.
     package init?(label: String) {
         let parts = label.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 5 else { return nil }
@@ -30,7 +30,7 @@ package struct GridCell: Hashable, Sendable {
 }
 
 extension Metric {
-    /// 1 where the cell is good, 0 where it is not; the label has the place and the text of the cell.
+    /// 1 if the cell is good, otherwise 0. The label has the place and the text of the cell.
     package static let gridCell = Metric("grid_cell", unit: "bool", .neutral, .deterministic)
 }
 

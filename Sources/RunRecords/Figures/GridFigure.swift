@@ -1,7 +1,7 @@
-/// The place of a rate in a table with a row per engine that several cases of a run fill; the names define the table
-/// that the report draws.
+/// The place of a rate in a table of the report that has a row per engine, and that several cases fill. The names in
+/// the places define the table.
 ///
-/// Stored as the label of a sample, so that the CSV contains it too: three parts separated by a bar.
+/// It is stored as the label of a sample, so that the CSV contains it, too: three parts separated by a bar.
 package struct GridFigure: Hashable, Sendable {
     /// The caption of the table.
     package var grid: String
@@ -17,7 +17,7 @@ package struct GridFigure: Hashable, Sendable {
 
     package var label: String { [grid, group, column].joined(separator: "|") }
 
-    /// nil where the label is not a figure of a table.
+    /// nil if the label is not a figure of a table.
     package init?(label: String) {
         let parts = label.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3 else { return nil }
@@ -26,12 +26,12 @@ package struct GridFigure: Hashable, Sendable {
 }
 
 extension Metric {
-    /// A rate in a table of engines; it is also reported as a figure of its own.
+    /// A rate in a table of engines. The case also reports it as a figure of its own.
     package static let gridFigure = Metric("grid_figure", unit: "1/s", .neutral, .measured)
 }
 
 extension CaseResult {
-    /// The places of tables of engines that this case fills.
+    /// The rates that this case has in tables of engines, with their places.
     package var gridFigures: [(place: GridFigure, sample: Sample)] {
         samples.compactMap { sample in
             guard sample.metric.name == Metric.gridFigure.name else { return nil }

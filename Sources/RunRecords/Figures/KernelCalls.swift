@@ -1,13 +1,13 @@
 #if canImport(Glibc)
     import Glibc
 
-    /// System calls that Swift's Glibc module lacks (guarded by _GNU_SOURCE, or variadic), looked up by name.
+    /// System calls that Swift's Glibc module lacks (guarded by _GNU_SOURCE, or variadic). They are looked up by name.
     package enum KernelCalls {
         private typealias CopyFileRange =
             @convention(c) (
                 Int32, UnsafeMutablePointer<Int64>?, Int32, UnsafeMutablePointer<Int64>?, Int, UInt32
             ) -> Int
-        // On supported machines a variadic C function takes integers as one with fixed parameters does.
+        // On the machines that are supported, a variadic C function takes integers as one with fixed parameters does.
         private typealias ProcessControl = @convention(c) (Int32, UInt, UInt, UInt, UInt) -> Int32
 
         private typealias AddDirectory =
@@ -31,7 +31,7 @@
             return unsafeBitCast(symbol, to: type)
         }
 
-        /// Copies up to `count` bytes between the descriptors' positions; -1 with errno on failure.
+        /// Copies up to `count` bytes from one descriptor's position to the other's; returns -1 with errno on failure.
         package static func copyFileRange(_ input: Int32, _ output: Int32, count: Int) -> Int {
             guard let copyFileRangeFunction else {
                 errno = ENOSYS
@@ -40,7 +40,7 @@
             return copyFileRangeFunction(input, nil, output, nil, count, 0)
         }
 
-        /// Starts a child in that directory. False where the C library cannot do that.
+        /// Makes a child start in that directory. Returns false if the C library cannot do that.
         package static func addDirectory(_ path: String, to actions: inout posix_spawn_file_actions_t) -> Bool {
             addDirectoryFunction?(&actions, path) == 0
         }
@@ -50,34 +50,34 @@
 
         /// The environment of this process, for a child. This program does not change it.
         package static var environment: UnsafePointer<UnsafeMutablePointer<CChar>?>? {
-            // The imported `environ` is an unprotected global variable, which Swift 6 does not allow.
+            // The imported `environ` is a global variable without protection, which Swift 6 does not allow.
             guard let symbol = dlsym(nil, "environ") else { return nil }
             return UnsafePointer(symbol.load(as: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?.self))
         }
 
-        /// Makes this process the parent of orphaned descendants. False where the kernel cannot.
+        /// Makes this process the parent of orphaned descendants. Returns false if the kernel cannot.
         package static func adoptOrphans() -> Bool {
             let setChildSubreaper: Int32 = 36
             return processControlFunction?(setChildSubreaper, 1, 0, 0, 0) == 0
         }
 
-        /// A limit of a process by its number, RLIMIT_..; nil where it may not be read.
+        /// A limit of a process by its number (`RLIMIT_..`); nil if this process may not read it.
         package static func limit(_ number: Int32, of process: pid_t) -> rlimit? {
             var limit = rlimit()
             guard let processLimitFunction, processLimitFunction(process, number, nil, &limit) == 0 else { return nil }
             return limit
         }
 
-        /// Sets a limit of a process. False where that is not allowed.
+        /// Sets a limit of a process. Returns false if this process may not.
         package static func setLimit(_ number: Int32, of process: pid_t, to limit: rlimit) -> Bool {
             withUnsafePointer(to: limit) { processLimitFunction?(process, number, $0, nil) == 0 }
         }
 
-        /// A descriptor that becomes readable when the process ends; -1 where the system has none. Closed on exec.
+        /// A descriptor that becomes readable when the process ends; -1 if the system has none. It is closed on exec.
         package static func descriptor(of process: pid_t) -> Int32 { processDescriptorFunction?(process, 0) ?? -1 }
 
-        /// Asks the kernel to kill this process when its parent ends. The parent may have ended already: the caller
-        /// checks getppid() afterwards.
+        /// Asks the kernel to kill this process when its parent ends. The parent may have ended before: the caller has
+        /// to check getppid() afterwards.
         package static func dieWithParent() {
             let setParentDeathSignal: Int32 = 1
             _ = processControlFunction?(setParentDeathSignal, UInt(SIGKILL), 0, 0, 0)

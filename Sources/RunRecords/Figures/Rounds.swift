@@ -1,15 +1,16 @@
 import Measuring
 import Statistics
 
-/// Merges the measurements of one case: most parts of a report show a case with rounds in this form.
+/// Merges the measurements of one case. Most parts of a report show a case with rounds in this form.
 extension CaseResult {
-    /// Trials of a case that are kept in full when its rounds are merged.
+    /// The most trials that are kept in full when the rounds of a case are merged.
     private static let keptTrials = 60
 
-    /// - Parameter rounds: of one case, in any order. Samples come from the measured side alone; outcomes, and so the
-    ///   verdict, from every measurement, except cut ones where there are enough others. Each sample becomes the median
-    ///   over the rounds, with its interval where there are enough, and counts the rounds.
-    /// - Returns: nil without a measurement.
+    /// - Parameter rounds: measurements of one case, in any order. Samples come from the measured side alone. Outcomes,
+    ///   and so the verdict, come from every measurement, except that cut ones are left out if there are enough others.
+    ///   Each sample becomes the median over the rounds, with its interval if there are enough, and has the number of
+    ///   rounds as its count.
+    /// - Returns: nil if there is no measurement.
     package static func merged(_ rounds: [CaseResult]) -> CaseResult? {
         let ordered = rounds.sorted { ($0.turn.round, $0.turn.side.rawValue) < ($1.turn.round, $1.turn.side.rawValue) }
         let counted = withoutCut(ordered)
@@ -33,8 +34,8 @@ extension CaseResult {
         return merged
     }
 
-    /// Enough complete rounds for the first look decide a case: later measurements that the budget cut do not make it
-    /// inconclusive. With fewer rounds every measurement counts.
+    /// Leaves out the measurements that the budget cut, if the others suffice for a first look: they then do not make
+    /// the case inconclusive. With fewer complete rounds every measurement counts.
     private static func withoutCut(_ rounds: [CaseResult]) -> [CaseResult] {
         let complete = rounds.filter { !($0.isCut && $0.verdict == .inconclusive) }
         let needed = Looks.standard.first ?? 1
@@ -78,7 +79,7 @@ extension CaseResult {
 }
 
 extension CaseDetails {
-    /// Histograms of one name are added, series are those of the first round that has them.
+    /// Adds the histograms that have the same name, and takes the series of the first round that has any.
     package static func merged(_ rounds: [CaseDetails]) -> CaseDetails {
         var merged = rounds.first { !$0.series.isEmpty } ?? rounds.first ?? CaseDetails()
         var order: [String] = []
@@ -95,7 +96,7 @@ extension CaseDetails {
 }
 
 extension Verdict {
-    /// The result of several measurements of a case is the gravest of them.
+    /// The verdict of several measurements of a case is the gravest of them.
     package var gravity: Int {
         switch self {
         case .pass: 0
@@ -112,8 +113,8 @@ extension Verdict {
 }
 
 extension Run {
-    /// The figures of two cases of one comparison, or of the two sides of one case, paired by round; rounds that only
-    /// one has are left out.
+    /// The figures of two cases of one comparison, or of the two sides of one case, paired by round. Rounds that only
+    /// one of them has are left out.
     ///
     /// - Parameters:
     ///   - own: the id of the case whose figure is the first of each pair.
@@ -130,12 +131,13 @@ extension Run {
         }
     }
 
-    /// Whether every measurement of a case that was not cut did its work correctly.
+    /// Whether every measurement of a case did its work correctly, apart from those that were cut.
     package func isSound(_ id: String) -> Bool {
         (rounds[id] ?? []).allSatisfy { $0.isCut || $0.verdict == .pass }
     }
 
-    /// By round the figure of one side of a case. A measurement that the budget cut makes its round incomplete.
+    /// The figure of one side of a case, by round. A measurement that the budget cut has no figure, and makes its round
+    /// incomplete.
     package func values(
         _ id: String, _ side: Turn.Side = .measured, metric: String, statistic: String, label: String
     ) -> [Int: Double] {

@@ -1,22 +1,22 @@
-/// Counts of checks and salvages of damaged copies, for one kind of damage of a case.
+/// What checks and salvages of damaged copies found, as counts for one kind of damage of a case.
 ///
-/// Stored as samples of one metric, with the fault and the name of the count, separated by a bar, as the label, so that
-/// the CSV contains them too.
+/// Each count is stored as a sample of one metric. Its label has the fault and the name of the count, separated by a
+/// bar, so that the CSV contains both.
 package struct SalvageFigures: Hashable, Sendable {
     package enum Count: String, Sendable, CaseIterable {
         case copies
         /// Copies whose read returned wrong data, or crashed, without an error.
         case wrongReads = "wrong reads"
-        /// Copies in which a check found nothing, though a read was wrong or was refused.
+        /// Copies in which a check found nothing, though a read gave wrong data or was refused.
         case missedChecks = "checks missed"
         /// Copies from which a salvage made a database.
         case salvaged
         case rowsRight = "rows right"
-        /// Right, except for values reported as lost.
+        /// Rows that are right, except for values that the salvage reported as lost.
         case rowsPartial = "rows partial"
         case rowsWrong = "rows wrong"
         case rowsMissing = "rows missing"
-        /// Salvages with a true report of what is missing.
+        /// Salvages that reported truly what is missing.
         case trueClaims = "true claims"
         case falseClaims = "false claims"
     }
@@ -33,10 +33,10 @@ package struct SalvageFigures: Hashable, Sendable {
 
     package func label(_ count: Count) -> String { "\(fault)|\(count.rawValue)" }
 
-    /// In the order of `Count`, separated by spaces.
+    /// The fault and the counts in the order of `Count`, separated by spaces.
     package var line: String { ([fault] + Count.allCases.map { "\(self[$0])" }).joined(separator: " ") }
 
-    /// nil for any other line.
+    /// nil if the line is not of that form.
     package init?(line: some StringProtocol) {
         let parts = line.split(separator: " ")
         let numbers = parts.dropFirst().compactMap { Int($0) }
@@ -57,7 +57,7 @@ extension Metric {
 }
 
 extension CaseResult {
-    /// By fault, in the order in which the case reports them; empty for a case that salvaged nothing.
+    /// The counts by fault, in the order in which the case reports them; empty for a case that salvaged nothing.
     package var salvageFigures: [SalvageFigures] {
         var list: [SalvageFigures] = []
         for sample in samples where sample.metric.name == Metric.salvageCount.name {

@@ -3,11 +3,11 @@ package struct Metric: Hashable, Sendable {
     package enum Direction: String, Sendable {
         case higherIsBetter = "higher"
         case lowerIsBetter = "lower"
-        /// A figure for the amount of work, such as the number of trials.
+        /// A figure that says how much work was done, such as the number of trials.
         case neutral
     }
 
-    /// Whether the same seed, plan and binary give the same value again.
+    /// Whether equal seed, plan and binary give an equal value again.
     package enum Kind: String, Sendable {
         case deterministic, measured
     }
@@ -35,7 +35,7 @@ package struct Metric: Hashable, Sendable {
     package static let operationsPerSecond = Metric("operations_per_second", unit: "1/s", .higherIsBetter, .measured)
     package static let linksPerSecond = Metric("links_per_second", unit: "1/s", .higherIsBetter, .measured)
     package static let objectsPerSecond = Metric("objects_per_second", unit: "1/s", .higherIsBetter, .measured)
-    /// Time per operation of a batch, without reading a clock inside.
+    /// Time per operation of a batch, in which no clock is read.
     package static let operationNanoseconds = Metric("operation_ns", unit: "ns", .lowerIsBetter, .measured)
     package static let emptyLoopNanoseconds = Metric("empty_loop_ns", unit: "ns", .lowerIsBetter, .measured)
     package static let latencyNanoseconds = Metric("latency_ns", unit: "ns", .lowerIsBetter, .measured)
@@ -44,7 +44,7 @@ package struct Metric: Hashable, Sendable {
     package static let fileBytes = Metric("file_bytes", unit: "bytes", .lowerIsBetter, .measured)
     package static let fileBytesPerRow = Metric("file_bytes_per_row", unit: "bytes", .lowerIsBetter, .measured)
     package static let liveBytes = Metric("live_bytes", unit: "bytes", .neutral, .measured)
-    /// Bytes that the engine wrote to its files per commit, by write calls.
+    /// Bytes that the engine wrote to its files by write calls, per commit.
     package static let writtenBytesPerCommit = Metric(
         "written_bytes_per_commit", unit: "bytes", .lowerIsBetter, .measured)
     package static let syncsPerCommit = Metric("syncs_per_commit", unit: "count", .lowerIsBetter, .measured)
@@ -59,7 +59,7 @@ package struct Metric: Hashable, Sendable {
     package static let writtenBytes = Metric("written_bytes", unit: "bytes", .lowerIsBetter, .measured)
     package static let readSystemCalls = Metric("read_syscalls", unit: "count", .lowerIsBetter, .measured)
     package static let writeSystemCalls = Metric("write_syscalls", unit: "count", .lowerIsBetter, .measured)
-    /// The share of the pages of a database's files that were in memory when a clock started.
+    /// The share of the pages of a database's files that the page cache had when a clock started.
     package static let residentShare = Metric("resident_share", unit: "ratio", .neutral, .measured)
     package static let trials = Metric("trials", unit: "count", .neutral, .deterministic)
     package static let operations = Metric("operations", unit: "count", .neutral, .deterministic)
@@ -69,10 +69,10 @@ package struct Metric: Hashable, Sendable {
 /// One figure of a case.
 package struct Sample: Hashable, Sendable {
     package var metric: Metric
-    /// `count`, `mean`, `median`, `p50` .. `p99.99`, `max`, `value` for a single figure.
+    /// One of `count`, `mean`, `median`, `p50` .. `p99.99`, `max`; `value` for a single figure.
     package var statistic: String
     package var value: Double
-    /// Bounds of the confidence interval, where the statistic has one.
+    /// The bounds of the confidence interval, if the statistic has one.
     package var low: Double?
     package var high: Double?
     /// The number of measurements behind the value.

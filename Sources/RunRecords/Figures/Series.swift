@@ -1,15 +1,15 @@
 /// The sizes of a database at one moment of a case.
 package struct SizePoint: Hashable, Sendable {
-    /// The unit of the x axis is `Series.step`, mostly commits.
+    /// A number of steps, mostly of commits: `Series.step` is their unit.
     package var position: Int
-    /// All files of the database together, without the log.
+    /// The size of all files of the database together, without the log.
     package var fileBytes: Int
-    /// Bytes that the newest version uses; nil where the engine does not report it.
+    /// Bytes that the newest version uses; nil if the engine does not report it.
     package var liveBytes: Int?
-    /// Bytes inside the file that can be reused at once; nil where the engine does not report it.
+    /// Bytes inside the file that can be reused at once; nil if the engine does not report it.
     package var freeBytes: Int?
     package var logBytes: Int
-    /// The oldest version that a reader pins; nil where there is none or the engine does not report it.
+    /// The oldest version that a reader pins; nil if there is none or the engine does not report it.
     package var oldestPinnedVersion: Int?
 
     package init(

@@ -1,13 +1,13 @@
 import JSONText
 
-/// The positions of the trials of a sweep over closed files: the data of a heat map.
+/// Where each trial of a sweep over closed files did its damage: the data of a heat map.
 package struct SweepMap: Hashable, Sendable {
-    /// One file, before it was damaged.
+    /// A file as it was before the damage.
     package struct File: Hashable, Sendable {
         package var name: String
         package var byteCount: Int
-        /// The owners of its pages, where the engine knows them: ascending, without overlaps. Pages without an entry
-        /// have no owner.
+        /// The owners of its pages, if the engine knows them: ascending, without overlaps. A page outside of these
+        /// ranges has no owner.
         package var owners: [PageRange]
 
         package init(name: String, byteCount: Int, owners: [PageRange] = []) {
@@ -36,11 +36,11 @@ package struct SweepMap: Hashable, Sendable {
     package static let pageBytes = 4_096
 
     package var fault: FaultKind
-    /// By trial, in the order of `CaseDetails.trialCodes`: the number in its address.
+    /// The number in the address of each trial, in the order of `CaseDetails.trialCodes`.
     package var positions: [Int]
-    /// For a fault with two places the second number, by trial; else empty.
+    /// For a fault with two places, the second number in the address of each trial; empty for others.
     package var others: [Int]
-    /// In the engine's order: positions count through them.
+    /// The files in the engine's order, in which positions count through them.
     package var files: [File]
 
     package init(fault: FaultKind, positions: [Int], others: [Int] = [], files: [File]) {
@@ -55,7 +55,8 @@ package struct SweepMap: Hashable, Sendable {
             ? FaultAddress(fault, positions[index]) : FaultAddress(fault, positions[index], others[index])
     }
 
-    /// The position of the fault of a trial: the index of its file, and the byte in it; nil beyond the files.
+    /// Where a trial did its damage: the index of the file, and the byte in it; nil if the position is beyond the
+    /// files.
     package func place(ofTrial index: Int) -> (file: Int, offset: Int)? {
         var byte = fault.byte(at: positions[index], others.isEmpty ? nil : others[index])
         for (file, entry) in files.enumerated() {
@@ -79,7 +80,7 @@ extension SweepMap {
         .array(runs(positions).map { .array([.integer($0.first), .integer($0.step), .integer($0.count)]) })
     }
 
-    /// - Parameter limit: most positions: a map for more trials than the case has does not belong to it.
+    /// - Parameter limit: the most positions. A map with more trials than the case has does not belong to the case.
     package init(json: JSONObjectReader, limit: Int) throws(JSONShapeError) {
         let fault = try json.choice("fault", of: FaultKind.self)
         let positions = try Self.numbers("positions", json, limit: limit)
@@ -106,14 +107,14 @@ extension SweepMap {
         return numbers
     }
 
-    /// Whether every element of an arithmetic sequence is a position in the files.
+    /// Whether all numbers of an arithmetic sequence are from 0 on, and none overflows.
     private static func fits(first: Int, step: Int, count: Int) -> Bool {
         let (span, isWide) = (count - 1).multipliedReportingOverflow(by: step)
         let (last, isHigh) = first.addingReportingOverflow(span)
         return !isWide && !isHigh && first >= 0 && last >= 0
     }
 
-    /// Positions as arithmetic sequences: a sweep of every bit is a single one.
+    /// The positions as arithmetic sequences. A sweep of every bit is a single one.
     private static func runs(_ positions: [Int]) -> [(first: Int, step: Int, count: Int)] {
         var runs: [(first: Int, step: Int, count: Int)] = []
         for position in positions {

@@ -4,8 +4,8 @@
     import Darwin
 #endif
 
-/// A path as the system has it: bytes without a zero. Names need not be UTF-8, and two that are canonically equivalent
-/// in Unicode differ.
+/// A path as the system has it: bytes other than 0. Names need not be UTF-8, and names that are canonically equivalent
+/// in Unicode are different names.
 package struct BytePath: Hashable, Sendable, Comparable {
     package var bytes: [UInt8]
 
@@ -39,7 +39,7 @@ package struct BytePath: Hashable, Sendable, Comparable {
 
     // MARK: As text
 
-    /// For people: bytes that are not UTF-8, and control characters, are escaped.
+    /// The path for people: bytes that are not UTF-8, and control characters, are escaped.
     package var text: String { PrintedText.escaped(bytes) }
 
     private static func escape(_ byte: UInt8) -> String {
@@ -47,7 +47,8 @@ package struct BytePath: Hashable, Sendable, Comparable {
         return "\\x" + (digits.count < 2 ? "0" : "") + digits
     }
 
-    /// ASCII text that is unique for each path: bytes beyond ASCII and backslashes are escaped. For tables of paths.
+    /// ASCII text that is different for each path, as a key of tables: bytes beyond ASCII, and backslashes, are
+    /// escaped.
     package var key: String {
         let isPlain = bytes.allSatisfy { $0 < 0x80 && $0 != UInt8(ascii: "\\") }
         if isPlain { return String(decoding: bytes, as: UTF8.self) }

@@ -4,7 +4,7 @@
     import Darwin
 #endif
 
-/// What names of one file have in common.
+/// Device and number of a file: all names of one file have the same.
 package struct FileIdentity: Hashable, Sendable {
     private var device: UInt64
     private var number: UInt64

@@ -4,7 +4,7 @@
     import Darwin
 #endif
 
-/// A directory entry without contents: a symbolic link, a FIFO, a socket.
+/// A directory entry that has no contents of its own: a symbolic link, a FIFO or a socket.
 package struct FileNode: Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
         case link(target: [UInt8])
@@ -13,7 +13,7 @@ package struct FileNode: Sendable, Equatable {
     }
 
     package var kind: Kind
-    /// Its permissions; for a link they mean nothing.
+    /// The permissions of the entry; those of a link mean nothing.
     package var mode: UInt32
 
     package init(_ kind: Kind, mode: UInt32) {
@@ -21,14 +21,14 @@ package struct FileNode: Sendable, Equatable {
         self.mode = mode & 0o7777
     }
 
-    /// Whether its permissions mean anything.
+    /// Whether the permissions mean anything.
     package var hasMode: Bool {
         if case .link = kind { return false }
         return true
     }
 
-    /// - Parameter target: of a link.
-    /// Returns: nil for the mode of another kind of entry.
+    /// - Parameter target: the text of a link.
+    /// Returns: nil if the mode is that of another kind of entry.
     package init?(mode: UInt32, target: [UInt8]) {
         switch mode_t(truncatingIfNeeded: mode) & S_IFMT {
         case S_IFLNK: self.init(.link(target: target), mode: 0)
@@ -38,7 +38,7 @@ package struct FileNode: Sendable, Equatable {
         }
     }
 
-    /// Throws: for another kind of entry.
+    /// Throws: also if the entry is of another kind.
     package init(_ status: stat, at path: BytePath) throws(FileTreeError) {
         var target: [UInt8] = []
         if status.st_mode & S_IFMT == S_IFLNK {
@@ -49,12 +49,12 @@ package struct FileNode: Sendable, Equatable {
         }
         guard let node = FileNode(mode: UInt32(status.st_mode), target: target) else {
             errno = ENOTSUP
-            throw FileTreeError("take a device along:", path)
+            throw FileTreeError("copy the device", path)
         }
         self = node
     }
 
-    /// Creates such an entry at a path that does not exist.
+    /// Creates this entry at a path that does not exist yet.
     package func make(at path: BytePath) throws(FileTreeError) {
         let permissions = mode_t(truncatingIfNeeded: mode)
         let status: Int32

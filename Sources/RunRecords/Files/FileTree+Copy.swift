@@ -7,13 +7,14 @@
 extension FileTree {
     /// Copies a file, or a directory with everything below it, to a path that does not exist, with permissions.
     ///
-    /// A file shares its blocks with the original where the file system can (FICLONE), else the kernel copies it
-    /// (copy_file_range), else it goes through a buffer. A symbolic link below the directory becomes a link with the
-    /// same text, a FIFO or a socket another one of no contents. Names of one file are names of one file in the copy.
+    /// A file shares its blocks with the original if the file system can do that (FICLONE). Otherwise the kernel copies
+    /// it (copy_file_range), or else this process does. A symbolic link becomes a link with the same text, and a FIFO
+    /// or a socket becomes a new one. A file with several names below the directory is one file with these names in the
+    /// copy.
     ///
-    /// - Parameter constant: patterns of `*` and `?` for names of files that become hard links to the original: only
-    ///   for files that are never changed.
-    /// Throws: for a device, too.
+    /// - Parameter constant: patterns of `*` and `?` for the names of files that become hard links to the original.
+    ///   Only for files that are never changed.
+    /// Throws: also for a device.
     package static func copy(
         from source: String, to target: String, linking constant: [String] = []
     ) throws(FileTreeError) {
@@ -28,14 +29,15 @@ extension FileTree {
         try copy(status, from: BytePath(source), to: BytePath(target), linking: constant, &copies)
     }
 
-    /// - Parameter copies: of files with several names, where their first copy stands.
+    /// - Parameter copies: the first copy of each file that has several names.
     private static func copy(
         _ status: stat, from source: BytePath, to target: BytePath, linking constant: [String],
         _ copies: inout [FileIdentity: BytePath]
     ) throws(FileTreeError) {
         switch status.st_mode & S_IFMT {
         case S_IFDIR:
-            // Writable for its owner until its contents are complete.
+            // The new directory is writable for its owner until its contents are complete; then it gets the original's
+            // permissions.
             let isMade = target.with { mkdir($0, 0o700) } == 0
             guard isMade || errno == EEXIST else { throw FileTreeError("create directory", target) }
             for name in try names(in: source) {
@@ -45,7 +47,7 @@ extension FileTree {
             if isMade { try setMode(UInt32(status.st_mode), of: target) }
         case S_IFREG:
             let isConstant = constant.contains { pattern in source.name.with { fnmatch(pattern, $0, 0) } == 0 }
-            // Another file system, or one without hard links: then copy it like the others.
+            // A link fails on another file system, or one without hard links: the file is then copied like the others.
             if isConstant && source.with({ one in target.with { link(one, $0) } }) == 0 { return }
             if status.st_nlink > 1, let first = copies.updateValue(target, forKey: FileIdentity(status)) {
                 copies[FileIdentity(status)] = first
@@ -65,7 +67,7 @@ extension FileTree {
         guard output >= 0 else { throw FileTreeError("open for writing", target) }
         defer { close(output) }
         try copyBytes(input, output, source: source, target: target)
-        // After the bytes: a write clears some permission bits.
+        // After the bytes, since a write clears some permission bits.
         guard fchmod(output, mode & 0o7777) == 0 else { throw FileTreeError("set the permissions of", target) }
     }
 
@@ -82,7 +84,7 @@ extension FileTree {
     }
 
     #if canImport(Glibc)
-        /// False when the kernel cannot copy between these files; then nothing was copied.
+        /// Returns false, and has copied nothing, if the kernel cannot copy between these files.
         private static func copyByKernel(
             _ input: Int32, _ output: Int32, path: BytePath
         ) throws(FileTreeError) -> Bool {
@@ -126,7 +128,7 @@ extension FileTree {
             for name in try names(in: path) {
                 let child = path.appending(name)
                 let kind = try status(child).st_mode & S_IFMT
-                // Other entries have no contents, only a name.
+                // Entries of other kinds have a name and no contents: the sync of their directory suffices.
                 if kind == S_IFDIR || kind == S_IFREG { try sync(child, isDirectory: kind == S_IFDIR) }
             }
         }
@@ -136,7 +138,7 @@ extension FileTree {
         if fsync(descriptor) != 0 { throw FileTreeError("sync", path) }
     }
 
-    /// Syncs the directory of a file, and with it the names in it.
+    /// Syncs the directory of a file, and with it the names in the directory.
     package static func syncDirectory(of path: String) throws(FileTreeError) {
         let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         let descriptor = open(directory.isEmpty ? "/" : directory, O_RDONLY | O_CLOEXEC)

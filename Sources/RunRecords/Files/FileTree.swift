@@ -27,7 +27,8 @@ package struct FileTreeError: Error, CustomStringConvertible {
     }
 }
 
-/// Directories and whole files of the harness: fixtures, run directories, damaged copies. Engines never use it.
+/// Operations on directories and whole files for the harness: fixtures, run directories, damaged copies. Storage
+/// engines do not use them: their own file operations are what is tested.
 package enum FileTree {
     /// Creates the directory, with missing parents.
     package static func createDirectory(_ path: String) throws(FileTreeError) { try createDirectory(BytePath(path)) }
@@ -54,7 +55,7 @@ package enum FileTree {
         case file, directory, link, other
     }
 
-    /// The kind of entry at a path, without following a link; nil where there is none.
+    /// The kind of entry at a path, without following a link; nil if there is none.
     package static func kind(_ path: String) -> Kind? {
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }
@@ -66,7 +67,7 @@ package enum FileTree {
         }
     }
 
-    /// The absolute path without symbolic links; nil when it does not exist.
+    /// The absolute path without symbolic links; nil if it does not exist.
     package static func absolute(_ path: String) -> String? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
@@ -90,7 +91,7 @@ package enum FileTree {
         #endif
     }
 
-    /// Size of a file; 0 where there is none.
+    /// The size of a file; 0 if there is none.
     package static func fileBytes(_ path: String) -> UInt64 {
         var status = stat()
         return stat(path, &status) == 0 ? UInt64(max(0, status.st_size)) : 0
@@ -101,7 +102,7 @@ package enum FileTree {
         try names(in: BytePath(path)).map { String(decoding: $0.bytes, as: UTF8.self) }.sorted()
     }
 
-    /// The same as bytes, in bytewise order.
+    /// The names as bytes, in bytewise order.
     package static func names(in path: BytePath) throws(FileTreeError) -> [BytePath] {
         guard let directory = path.with({ opendir($0) }) else { throw FileTreeError("list", path) }
         defer { closedir(directory) }
@@ -117,7 +118,7 @@ package enum FileTree {
         return names.sorted()
     }
 
-    /// Sum of the sizes of all files below a directory. Links are not followed.
+    /// The sum of the sizes of all files below a directory. Symbolic links are not followed.
     package static func totalSize(_ path: String) throws(FileTreeError) -> Int {
         try totalSize(BytePath(path))
     }
@@ -145,7 +146,7 @@ package enum FileTree {
 
     /// Removes a file, or a directory with everything below it. A path that does not exist is no error.
     ///
-    /// Changes the permissions of a directory that prevent the removal.
+    /// Changes the permissions of a directory if they prevent the removal.
     package static func remove(_ path: String) throws(FileTreeError) { try remove(BytePath(path)) }
 
     package static func remove(_ path: BytePath) throws(FileTreeError) {
@@ -181,7 +182,7 @@ package enum FileTree {
         }
     }
 
-    /// The first bytes of a file, fewer where it is shorter; nil when it cannot be read.
+    /// The first bytes of a file, fewer if the file is shorter; nil if it cannot be read.
     package static func head(of path: String, bytes count: Int) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -195,7 +196,7 @@ package enum FileTree {
         String(decoding: try readBytes(path), as: UTF8.self)
     }
 
-    /// Replaces the file's content in place. Not synced: for files that may be lost in a crash.
+    /// Replaces the contents of a file in place. It does not sync: for files that a crash may lose.
     package static func writeBytes(_ path: String, _ bytes: some Collection<UInt8>) throws(FileTreeError) {
         try write(path, Array(bytes), flags: O_TRUNC)
     }
@@ -204,7 +205,7 @@ package enum FileTree {
         try write(path, Array(text.utf8), flags: O_TRUNC)
     }
 
-    /// Creates a new file with exactly these permissions. Not synced.
+    /// Creates a new file with exactly these permissions. It does not sync.
     package static func make(_ path: BytePath, _ bytes: [UInt8], mode: UInt32) throws(FileTreeError) {
         let permissions = mode_t(truncatingIfNeeded: mode & 0o7777)
         let descriptor = path.with { open($0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, permissions) }
@@ -225,7 +226,8 @@ package enum FileTree {
         guard path.with({ one in name.with { link(one, $0) } }) == 0 else { throw FileTreeError("link", name) }
     }
 
-    /// What a file of this process does not get when it is made. All, where the system does not tell.
+    /// The permission bits that a new file of this process may lack: those of the umask, and the special ones. All bits
+    /// if the system does not tell the umask.
     package static let maskedBits: mode_t = {
         let lines = ((try? readText("/proc/self/status")) ?? "").split(separator: "\n")
         let mask = lines.first { $0.hasPrefix("Umask:") }.flatMap { line in
@@ -234,14 +236,14 @@ package enum FileTree {
         return mask.map { $0 | 0o7000 } ?? 0o7777
     }()
 
-    /// Writes a new file and renames it over the old one: a reader sees the old content or the new.
+    /// Writes a new file and renames it over the old one: a reader sees the old contents or the new ones.
     package static func replaceText(_ path: String, _ text: String) throws(FileTreeError) {
         let temporary = path + ".new"
         try write(temporary, Array(text.utf8), flags: O_TRUNC | O_NOFOLLOW)
         if rename(temporary, path) != 0 { throw FileTreeError("rename to", path) }
     }
 
-    /// Appends by one write, so that a line is complete or missing unless the disk is full.
+    /// Appends all bytes by one write, so that a line is complete or missing, unless the disk is full.
     package static func append(_ path: String, _ bytes: [UInt8]) throws(FileTreeError) {
         try write(path, bytes, flags: O_APPEND)
     }

@@ -1,4 +1,4 @@
-/// Output of a program, made safe for a terminal and a table: one line, without control sequences.
+/// Makes output of a program safe for a terminal and a table: one line, without control sequences.
 package enum PrintedText {
     /// Control characters, marks that change the text direction, line ends and invalid UTF-8 are written `\xHH`, byte
     /// by byte. All other text stays as it is.
@@ -22,7 +22,7 @@ package enum PrintedText {
 
     package static func escaped(_ text: String) -> String { escaped(Array(text.utf8)) }
 
-    /// The length of a character by its first byte.
+    /// The length of a character in UTF-8, by its first byte.
     private static func length(of first: UInt8) -> Int {
         switch first {
         case 0xC0..<0xE0: 2
@@ -36,7 +36,8 @@ package enum PrintedText {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: return false
         case .format:
-            // Embeddings, overrides and isolates of direction. Joiners stay: some languages need them.
+            // The marks for embedding, overriding and isolating a direction. Joiners stay, since some languages need
+            // them.
             return !(0x202A...0x202E ~= scalar.value || 0x2066...0x2069 ~= scalar.value)
         default: return true
         }

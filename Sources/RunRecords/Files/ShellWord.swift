@@ -1,4 +1,4 @@
-/// Quotes text so that a shell reads it as one word, for the commands of a report.
+/// Quotes text so that a shell reads it as one word, for the commands that a report shows.
 package enum ShellWord {
     package static func quoted(_ text: String) -> String {
         let plain = text.utf8.allSatisfy { byte in

@@ -1,7 +1,7 @@
 import JSONText
 import Seeds
 
-/// A baseline that cannot be made, read or written, with the remedy.
+/// A baseline cannot be made, read or written; the message has the remedy.
 package struct BaselineError: Error, CustomStringConvertible {
     package let description: String
 
@@ -10,10 +10,10 @@ package struct BaselineError: Error, CustomStringConvertible {
     }
 }
 
-/// Counts from runs that a user accepted as good: a gate compares a run with them.
+/// The counts of runs that a user accepted as good. A gate compares later runs with them.
 ///
-/// The file is JSON, a figure per line, so that a change can be read in a review. Its last member is a digest of all
-/// others: a file that was truncated, edited or merged line by line is refused.
+/// The file is JSON with a figure per line, so that a change to it can be reviewed. Its last member is a digest of all
+/// other members: a file that was truncated, edited or merged line by line is refused.
 package struct Baseline: Sendable, Equatable {
     /// Version of this format.
     package static let format = "assay-baseline/1"
@@ -32,7 +32,7 @@ package struct Baseline: Sendable, Equatable {
 
     package func figures(of id: String) -> CountedCase? { cases.first { $0.test.id == id } }
 
-    /// - Parameter runs: finished, of one plan and one build; the first one's machine becomes the fingerprint.
+    /// - Parameter runs: finished runs of one plan and one build. The machine of the first one becomes the fingerprint.
     /// - Returns: the baseline, and a sentence for each case that was left out, with the reason.
     package static func make(name: String, of runs: [Run]) throws(BaselineError) -> (Baseline, leftOut: [String]) {
         guard let first = runs.first else { throw BaselineError("a baseline needs a run") }
@@ -89,7 +89,7 @@ package struct Baseline: Sendable, Equatable {
         StableHash.identifier(of: JSONValue.object(members).text)
     }
 
-    /// The document to write.
+    /// The contents of the file.
     package var text: String {
         var lines: [String] = []
         for member in self.members where member.name != "cases" {
@@ -105,7 +105,7 @@ package struct Baseline: Sendable, Equatable {
         return "{\n" + lines.joined(separator: "\n") + "\n}\n"
     }
 
-    /// - Parameter path: for messages.
+    /// - Parameter path: the path of the file, for messages.
     package init(_ bytes: [UInt8], path: String) throws(BaselineError) {
         let remedy = "take the file from the version control again, or save the baseline anew with --replace"
         let reader: JSONObjectReader
@@ -169,7 +169,7 @@ extension CountedCase {
         .object([JSONMember("test", test.json), JSONMember("figures", .array(figureMembers))])
     }
 
-    /// A figure that this build no longer counts is left out.
+    /// Figures that this build does not count any more are left out.
     fileprivate init(json: JSONObjectReader) throws(JSONShapeError) {
         var figures: [CountedName: ObservedRange] = [:]
         for reader in try json.objects("figures") {
@@ -186,7 +186,7 @@ extension CountedCase {
 }
 
 extension Run {
-    /// Throws: for an incomplete run: no conclusion is drawn from the rest.
+    /// Throws: if the run is incomplete, since its missing part could change any conclusion.
     package func requireFinished() throws(BaselineError) {
         if let line = unreadable.first {
             throw BaselineError("a part of the run in \(directory) cannot be read (\(line)): run the plan again")

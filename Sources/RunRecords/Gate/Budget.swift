@@ -1,6 +1,6 @@
 import JSONText
 
-/// The limit of a counted figure, as a plan writes it.
+/// The limit of a counter budget, as a plan writes it.
 package enum BudgetLimit: Sendable, Hashable {
     /// `==`: exactly the baseline's value.
     case same
@@ -12,16 +12,16 @@ package enum BudgetLimit: Sendable, Hashable {
     case moreBy(Double)
     /// `+0.5%`: no more than this share above the baseline; stored as 0.005.
     case moreByShare(Double)
-    /// `any`: no limit. For a figure that a wider budget covers, too.
+    /// `any`: no limit, also not that of a wider budget that covers the figure.
     case any
 
     package static let forms = "\"==\", \"==1\", \"<=4\", \"+2\", \"+0.5%\" or \"any\""
 
-    /// nil for an invalid text.
+    /// nil if the text is not a limit.
     package init?(_ text: String) {
         let text = text.filter { $0 != " " }
         func number(_ digits: some StringProtocol) -> Double? {
-            // Without a sign, an exponent or a named number: what a person writes as a count.
+            // Only digits and a point: no sign, no exponent and no named number, as a person writes a count.
             guard digits.utf8.allSatisfy({ $0 == 0x2E || (0x30...0x39).contains($0) }) else { return nil }
             return Double(digits)
         }
@@ -51,11 +51,11 @@ package enum BudgetLimit: Sendable, Hashable {
     }
 }
 
-/// The figures of a budget: `METRIC`, `SCENARIO.METRIC`, `ENGINE.METRIC` or `SCENARIO.ENGINE.METRIC`.
+/// The figures that a budget covers: `METRIC`, `SCENARIO.METRIC`, `ENGINE.METRIC` or `SCENARIO.ENGINE.METRIC`.
 package struct BudgetKey: Sendable, Hashable, CustomStringConvertible {
     package let scenario: String?
     package let engine: String?
-    /// A single metric (`syncs_per_commit`), or a counter with all its metrics (`syncs`).
+    /// A single metric (`syncs_per_commit`), or a counter (`syncs`) with all its metrics.
     package let metric: String
 
     package init(scenario: String? = nil, engine: String? = nil, metric: String) {
@@ -74,25 +74,25 @@ package struct BudgetKey: Sendable, Hashable, CustomStringConvertible {
         (scenario == nil || scenario == test.scenario) && (engine == nil || engine == test.engine)
     }
 
-    /// The narrowest key that covers a figure applies: a scenario is narrower than an engine, an engine narrower than
-    /// neither, and a metric narrower than its counter.
+    /// If several keys cover a figure, the narrowest one applies: a key with a scenario is narrower than one with an
+    /// engine alone, which is narrower than one with neither; then a metric is narrower than its counter.
     fileprivate var narrowness: Int {
         (scenario == nil ? 0 : 4) + (engine == nil ? 0 : 2) + (Counter(rawValue: metric) == nil ? 1 : 0)
     }
 }
 
-/// A line of a plan's `budgets`.
+/// One counter budget: a member of a plan's `budgets`.
 package struct Budget: Sendable, Hashable {
     package let key: BudgetKey
     package let limit: BudgetLimit
-    /// The limit as written.
+    /// The limit as the plan writes it.
     package let text: String
 
     package init(_ key: BudgetKey, limit: BudgetLimit, text: String) {
         (self.key, self.limit, self.text) = (key, limit, text)
     }
 
-    /// nil where the text is not a limit.
+    /// nil if the text is not a limit.
     package init?(_ key: BudgetKey, _ text: String) {
         guard let limit = BudgetLimit(text) else { return nil }
         self.init(key, limit: limit, text: text)
@@ -119,7 +119,7 @@ package struct Budget: Sendable, Hashable {
 }
 
 extension [Budget] {
-    /// The budget that applies to a figure; nil for none.
+    /// The budget that applies to a figure; nil if no budget covers it.
     package func budget(for test: Case, _ name: CountedName) -> Budget? {
         filter { $0.key.covers(test, name) }.max { $0.key.narrowness < $1.key.narrowness }
     }

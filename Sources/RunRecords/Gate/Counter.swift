@@ -1,8 +1,8 @@
-/// Figures that are counted and not timed: a gate decides only on these.
+/// A kind of figure that is counted and not timed. A gate decides only on these.
 ///
-/// A counter is a kind of figure, which has several metrics: `syncs_per_commit` and `file_syncs` (of the whole case)
-/// both belong to `syncs`. The kernel's counts for a whole process (`written_bytes`, `read_syscalls`) are not counters:
-/// they include loaded libraries and printed messages.
+/// A counter has several metrics: `syncs_per_commit`, and `file_syncs` of the whole case, both belong to `syncs`. The
+/// kernel's counts for a whole process (`written_bytes`, `read_syscalls`) are not counters: they include loaded
+/// libraries and printed messages.
 package enum Counter: String, Sendable, CaseIterable {
     case syncs
     case writeCalls = "write_calls"
@@ -15,34 +15,34 @@ package enum Counter: String, Sendable, CaseIterable {
     case allocatedBytes = "allocated_bytes"
     case instructions
 
-    /// Of the whole case, by their names in results.
+    /// The metrics of the whole case, by their names in results.
     private static let ofWholeCase: [String: Counter] = [
         "file_syncs": .syncs, "file_write_calls": .writeCalls, "file_written_bytes": .writtenBytes,
         "file_read_calls": .readCalls, "file_calls": .fileCalls, "file_bytes": .fileBytes,
         "file_bytes_per_row": .fileBytes, "instructions": .instructions,
     ]
 
-    /// nil for a metric that belongs to no counter.
+    /// nil if the metric belongs to no counter.
     package init?(metric: String) {
         if let counter = Self.ofWholeCase[metric] {
             self = counter
             return
         }
-        // Per operation: `syncs_per_commit`, `allocations_per_operation`.
+        // A metric per operation: `syncs_per_commit`, `allocations_per_operation`.
         guard let range = metric.firstRange(of: "_per_"), range.upperBound < metric.endIndex,
             let counter = Counter(rawValue: String(metric[..<range.lowerBound]))
         else { return nil }
         self = counter
     }
 
-    /// Every name that a budget may give to the figures of a counter, or to one metric, for an error message. Other
-    /// operations than those shown may follow `_per_`.
+    /// For an error message: the names that a budget may give to a counter or to one metric. Other operations than
+    /// those shown may follow `_per_`.
     package static var names: [String] {
         let shown = ["syncs_per_commit", "written_bytes_per_commit", "allocations_per_operation"]
         return allCases.map(\.rawValue) + ofWholeCase.keys.filter { Counter(rawValue: $0) == nil }.sorted() + shown
     }
 
-    /// Whether the preloaded library counts it, which may be missing on a machine.
+    /// Whether the preloaded library counts it. A machine may lack that library.
     package var isWitnessed: Bool {
         switch self {
         case .syncs, .writeCalls, .writtenBytes, .readCalls, .fileCalls: true
@@ -53,14 +53,14 @@ package enum Counter: String, Sendable, CaseIterable {
     package var isOfAllocator: Bool { self == .allocations || self == .allocatedBytes }
 }
 
-/// A counted figure by its name within its case.
+/// The name of a counted figure within its case.
 package struct CountedName: Hashable, Sendable, Comparable, CustomStringConvertible {
     package let metric: String
     package let statistic: String
     package let label: String
     package let counter: Counter
 
-    /// nil where a gate does not decide on such a figure: it is timed, or describes the amount of work.
+    /// nil if a gate does not decide on the figure: it is timed, or says how much work was done.
     package init?(metric: String, statistic: String, label: String) {
         guard let counter = Counter(metric: metric) else { return nil }
         (self.metric, self.statistic, self.label, self.counter) = (metric, statistic, label, counter)
@@ -86,7 +86,7 @@ package struct ObservedRange: Sendable, Hashable {
     /// The number of measurements.
     package let count: Int
 
-    /// nil without a finite value.
+    /// nil if no value is finite.
     package init?(_ values: [Double]) {
         let ordered = values.filter(\.isFinite).sorted()
         guard let low = ordered.first, let high = ordered.last else { return nil }
@@ -97,7 +97,7 @@ package struct ObservedRange: Sendable, Hashable {
         (self.low, self.high, self.median, self.count) = (low, high, median, count)
     }
 
-    /// All of several measurements are equal. A single measurement does not show that.
+    /// Whether all of several measurements are equal. A single measurement does not show that.
     package var repeatsExactly: Bool { low == high && count > 1 }
 }
 
@@ -110,9 +110,9 @@ package struct CountedCase: Sendable, Equatable {
         (self.test, self.figures) = (test, figures)
     }
 
-    /// nil where no figure of the case is valid: a measurement of it failed, was cut, or was inconclusive.
+    /// nil if a measurement of the case failed, was cut, or was inconclusive: then none of its figures is valid.
     ///
-    /// - Parameter measurements: of one case, at least one.
+    /// - Parameter measurements: all of one case, at least one.
     package init?(_ measurements: [CaseResult]) {
         guard let first = measurements.first, measurements.allSatisfy({ Self.objection(to: $0) == nil }) else {
             return nil
@@ -124,7 +124,7 @@ package struct CountedCase: Sendable, Equatable {
         self.init(test: first.test, figures: values.compactMapValues { ObservedRange($0) })
     }
 
-    /// Why the figures of a measurement are not valid; nil where they are.
+    /// Why the figures of a measurement are not valid; nil if they are.
     package static func objection(to result: CaseResult) -> String? {
         if result.isCut { return "was cut by the budget" }
         if [.pass, .known, .unpromised].contains(result.verdict) { return nil }
@@ -133,7 +133,7 @@ package struct CountedCase: Sendable, Equatable {
 }
 
 extension Run {
-    /// Every measurement of a case: one, or one per round and side.
+    /// Every measurement of a case: a single one, or one per round and side.
     package func measurements(of id: String) -> [CaseResult] {
         rounds[id] ?? results.filter { $0.test.id == id }
     }

@@ -1,6 +1,6 @@
 import JSONText
 
-/// The origin of a baseline's figures: what must be equal for a figure to be comparable.
+/// Where the figures of a baseline come from. Some counters are comparable only if parts of it are equal.
 package struct Fingerprint: Sendable, Hashable {
     package var processor: String
     package var coreCount: Int
@@ -10,7 +10,7 @@ package struct Fingerprint: Sendable, Hashable {
     package var assayVersion: String
     package var commit: String
     package var isReleaseBuild: Bool
-    /// By name.
+    /// By the name of the engine.
     package var engineVersions: [String: String]
 
     package init(_ header: RunHeader) {
@@ -25,7 +25,7 @@ package struct Fingerprint: Sendable, Hashable {
         engineVersions = Dictionary(header.engines.map { ($0.name, $0.version) }) { first, _ in first }
     }
 
-    /// Why figures of a counter are not comparable with those of another origin; nil where they are.
+    /// Why figures of a counter are not comparable with those of another origin; nil if they are.
     package func objection(to counter: Counter, from other: Fingerprint) -> String? {
         let isOfCode = counter == .instructions || counter.isOfAllocator
         if isOfCode, isReleaseBuild != other.isReleaseBuild {

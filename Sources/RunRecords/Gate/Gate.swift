@@ -1,10 +1,11 @@
-/// Compares the counts of a run with a baseline, under budgets. A pure function of the three.
+/// Compares the counts of a run with a baseline, under counter budgets. The result depends on these three alone.
 ///
 /// Invariants:
-/// 1. Only counters decide: no time, rate or share does.
-/// 2. A figure that depends on the machine is skipped by name, with the reason; the others are still decided.
-/// 3. A figure that a budget covers but that cannot be decided is undecided, not kept: a gate without figures is
-///    closed.
+/// 1. Only counters decide; no time, rate or share does.
+/// 2. A figure that is not comparable on this machine is skipped, and the report names it with the reason; all other
+///    figures are still decided.
+/// 3. A figure that a budget covers, and that cannot be decided, is undecided and not kept: a gate without figures
+///    stays closed.
 package struct Gate {
     private let run: Run
     private let baseline: Baseline
@@ -37,7 +38,7 @@ package struct Gate {
         return findings + idle.map(unused)
     }
 
-    /// The finding for a budget without a figure in the run or in the baseline.
+    /// The finding for a budget that covers no figure of the run and none of the baseline.
     private func unused(_ budget: Budget) -> GateFinding {
         if let counter = Counter(rawValue: budget.key.metric) ?? Counter(metric: budget.key.metric) {
             let (decision, reason) = absent(counter)
@@ -48,7 +49,7 @@ package struct Gate {
             "no case of the run and none of the baseline has such a figure: correct the budget, or take it out")
     }
 
-    /// True also where narrower budgets apply to everything that this one covers.
+    /// Whether the key covers a figure, even if narrower budgets apply to all figures that it covers.
     private func coversSomething(_ key: BudgetKey) -> Bool {
         let isInBaseline = baseline.cases.contains { counted in
             counted.figures.keys.contains { key.covers(counted.test, $0) }
@@ -83,7 +84,7 @@ package struct Gate {
         }
     }
 
-    /// A case without figures gives one finding per budget, not one per figure.
+    /// The findings of a case without valid figures: one per budget that covers it, instead of one per figure.
     private func failed(_ test: Case, _ result: CaseResult, _ expected: CountedCase?) -> [GateFinding] {
         let reason = "nothing is counted of this case: it \(CountedCase.objection(to: result) ?? "")"
         let isAbsent = [.notBuilt, .notApplicable].contains(result.verdict)
@@ -100,7 +101,7 @@ package struct Gate {
         }
     }
 
-    /// The budgets that would have applied to a case without figures.
+    /// The budgets that would have applied to a case if it had figures.
     private func covering(_ test: Case, _ expected: CountedCase?) -> [Budget] {
         guard let expected else {
             return budgets.filter { $0.key.isAbout(test) && $0.limit != .any }
@@ -128,7 +129,7 @@ package struct Gate {
         return finding(decision, reason)
     }
 
-    /// The baseline has the figure, and the run lacks it.
+    /// Decides on a figure that the baseline has and the run lacks.
     private func absent(_ counter: Counter) -> (GateFinding.Decision, String) {
         if counter.isWitnessed, !hasWitness {
             return (.skipped, "libAssayPreload.so was not there to count it: build it beside assay")
@@ -147,7 +148,7 @@ package struct Gate {
     }
 }
 
-/// One figure against its budget.
+/// Decides on one figure under one budget.
 struct GateFigure {
     let found: ObservedRange
     let expected: ObservedRange?
@@ -192,7 +193,7 @@ struct GateFigure {
         return (.exceeded, reason)
     }
 
-    /// Compares the median of the run with the highest value of the baseline: values that occurred while the baseline
+    /// Compares the median of the run with the highest value of the baseline: a value that occurred while the baseline
     /// was made may occur again.
     private func atMost(_ limit: BudgetLimit, above expected: ObservedRange) -> Answer {
         var bound = expected.high
@@ -220,7 +221,7 @@ struct GateFigure {
     private func text(_ value: Double) -> String { GateNumber.text(value) }
 }
 
-/// Counts with every digit of a whole number, since a difference of one matters.
+/// Counts as text, with all digits of a whole number, since a difference of one matters.
 package enum GateNumber {
     package static func text(_ value: Double) -> String {
         guard let whole = Int64(exactly: value) else { return value.description }

@@ -1,21 +1,21 @@
-/// The decision of a gate on one figure under one budget.
+/// What a gate decided on one figure under one budget.
 package struct GateFinding: Sendable, Equatable {
     package enum Decision: String, Sendable, CaseIterable {
         /// Within the budget.
         case kept
         /// Over the budget: the gate is closed.
         case exceeded
-        /// It could not be decided though it should have been: the gate stays closed.
+        /// It should have been decided and could not be: the gate stays closed.
         case undecided
-        /// Not comparable on this machine or with this baseline, with the reason; the rest is decided without it.
+        /// It is not comparable on this machine or with this baseline. The gate decides without it.
         case skipped
     }
 
     package var decision: Decision
     package var budget: Budget
-    /// nil for a budget that covers nothing.
+    /// nil for a budget that covers no case.
     package var test: Case?
-    /// nil where no figure of the case was available.
+    /// nil if the case had no valid figure.
     package var figure: CountedName?
     package var expected: ObservedRange?
     package var found: ObservedRange?
@@ -30,7 +30,7 @@ package struct GateFinding: Sendable, Equatable {
         (self.expected, self.found, self.reason) = (expected, found, reason)
     }
 
-    /// `commit  strata  people 1000  commits=20: syncs_per_commit`, or the budget where it covers nothing.
+    /// `commit  strata  people 1000  commits=20: syncs_per_commit`, or the budget if it covers no case.
     package var subject: String {
         guard let test else { return "budget \(budget.key)" }
         return "\(test.title): \(figure?.description ?? budget.key.metric)"
@@ -38,7 +38,7 @@ package struct GateFinding: Sendable, Equatable {
 }
 
 extension Case {
-    /// For people: scenario, engine, and what distinguishes the case from others of the two.
+    /// The case for people: its scenario, its engine, and what distinguishes it from other cases of these two.
     package var title: String {
         var words = [scenario, engine]
         if !dataset.isEmpty { words.append(size > 0 ? "\(dataset) \(size)" : dataset) }
@@ -53,11 +53,11 @@ package struct GateReport: Sendable, Equatable {
     package var baseline: String
     package var plan: String
     package var directory: String
-    /// Start of the run, in seconds since 1970.
+    /// The start of the run, in seconds since 1970.
     package var startTime: Int
-    /// In the order of the cases of the run, then budgets that cover none of them.
+    /// In the order of the run's cases; then those of budgets that cover none of them.
     package var findings: [GateFinding]
-    /// Remarks for the reader that decide nothing: an engine of another version.
+    /// Remarks for the reader that decide nothing, such as another version of an engine.
     package var remarks: [String]
 
     package init(
@@ -71,7 +71,7 @@ package struct GateReport: Sendable, Equatable {
         findings.count { $0.decision == decision }
     }
 
-    /// 2 for an exceeded budget, else 3 for anything undecided or nothing decided at all.
+    /// 2 if a budget is exceeded; otherwise 3 if a figure is undecided, or none was kept.
     package var exitStatus: Int32 {
         if count(.exceeded) > 0 { return 2 }
         return count(.undecided) > 0 || count(.kept) == 0 ? 3 : 0

@@ -1,16 +1,16 @@
 import JSONText
 import Seeds
 
-/// `sums.json`: hashes of every raw file of a shard's run when the run ended. Files are copied between machines before
-/// a merge, and a corrupted digit would look like any other figure.
+/// `sums.json`: a hash of every raw file of a shard's run, made when the run ended. The files are copied between
+/// machines before a merge, and a digit that was corrupted on the way would look like any other figure.
 package struct RecordSums: Hashable, Sendable {
     static let file = "sums.json"
     static let format = "assay-sums/1"
 
-    /// By path below the directory.
+    /// By the path of the file below the directory.
     private let sums: [String: String]
 
-    /// Of the present content of the files.
+    /// The sums of the files as they are now.
     package init(of directory: RunDirectory) throws(FileTreeError) {
         var sums: [String: String] = [:]
         for path in try Self.paths(directory) {
@@ -23,7 +23,7 @@ package struct RecordSums: Hashable, Sendable {
         self.sums = sums
     }
 
-    /// The files that results are read from; rendered files are left out.
+    /// The files that results are read from. Rendered files are left out.
     private static func paths(_ directory: RunDirectory) throws(FileTreeError) -> [String] {
         var paths = ["run.json", "cases.json", "results.jsonl"].filter { FileTree.exists(directory.path + "/" + $0) }
         for folder in ["series", "trials"] where FileTree.isDirectory(directory.path + "/" + folder) {
@@ -38,7 +38,7 @@ package struct RecordSums: Hashable, Sendable {
         try RunClaim.write(json.text + "\n", to: Self.file, in: directory.path)
     }
 
-    /// nil where the run has not ended.
+    /// nil if the run has not ended.
     package static func read(from directory: RunDirectory) throws -> RecordSums? {
         let path = directory.path + "/" + file
         guard FileTree.exists(path) else { return nil }
@@ -54,7 +54,7 @@ package struct RecordSums: Hashable, Sendable {
         return RecordSums(sums)
     }
 
-    /// Files that changed, appeared or disappeared, ascending.
+    /// The files that changed, appeared or disappeared, ascending.
     package func differences(from other: RecordSums) -> [String] {
         Set(sums.keys).union(other.sums.keys).filter { sums[$0] != other.sums[$0] }.sorted()
     }

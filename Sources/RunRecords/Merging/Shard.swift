@@ -3,9 +3,9 @@ import Seeds
 
 /// A part of a plan that one of several machines runs: number `index` of `count`, counted from 1.
 ///
-/// The shard of a case is derived from the case, so that machines need not communicate. Cases that a report compares
-/// belong to one shard: those of one scenario, data set, parameters, durability class and seed, with any engine and
-/// size. A ratio across two machines would say nothing about engines.
+/// The shard of a case follows from the case alone, so that machines need not communicate. Cases that a report compares
+/// are in one shard: those of one scenario, data set, parameters, durability class and seed, with all engines and
+/// sizes. A ratio across two machines would say nothing about engines.
 package struct Shard: Hashable, Sendable, CustomStringConvertible {
     package let index: Int
     package let count: Int
@@ -26,7 +26,7 @@ package struct Shard: Hashable, Sendable, CustomStringConvertible {
         self.init(index, of: count)
     }
 
-    /// Only digits, without a sign.
+    /// Accepts digits only, and no sign.
     package static func number(_ text: some StringProtocol) -> Int? {
         text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
     }
@@ -35,7 +35,7 @@ package struct Shard: Hashable, Sendable, CustomStringConvertible {
 
     package func holds(_ test: Case) -> Bool { Self.index(of: test, among: count) == index }
 
-    /// From 1.
+    /// The shard of a case, counted from 1.
     package static func index(of test: Case, among count: Int) -> Int {
         let subject = Subject(test).withoutExtent
         let group = Case(
@@ -60,7 +60,7 @@ package struct PlanPart: Hashable, Sendable {
     }
 }
 
-/// The origin of results of a merged run.
+/// Which shard of a merged run gave which results, and on which machine.
 package struct MergedShard: Hashable, Sendable {
     package var shard: Shard
     /// The id of its run.
@@ -80,7 +80,7 @@ package struct MergedShard: Hashable, Sendable {
 }
 
 extension RunHeader {
-    /// By case id, in a merged run.
+    /// The shard of each case of a merged run, by the id of the case.
     package var shardsByCase: [String: MergedShard] {
         var shards: [String: MergedShard] = [:]
         for shard in merged {

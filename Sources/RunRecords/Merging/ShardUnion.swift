@@ -1,6 +1,6 @@
 import Seeds
 
-/// Why runs cannot be merged, with the remedy.
+/// Runs cannot be merged; the message has the remedy.
 package struct MergeError: Error, CustomStringConvertible {
     package let description: String
 
@@ -9,19 +9,19 @@ package struct MergeError: Error, CustomStringConvertible {
     }
 }
 
-/// A run to merge, with the fields that decide whether it belongs to the others.
+/// A run to merge, with the facts that decide whether it belongs to the others.
 package struct ShardRun: Sendable {
     package var path: String
     package var header: RunHeader
     package var part: PlanPart
-    /// The options of the run, without the shard.
+    /// The options of the run, without that of the shard.
     package var options: [String: [String]]
-    /// Other settings that affect its cases: name and value.
+    /// Other settings that affect its cases, by name.
     package var bounds: [String: String]
-    /// In the order of the header.
+    /// Its cases, in the order of the header.
     package var tests: [Case]
 
-    /// Throws: `MergeError` for a run that is not a shard.
+    /// Throws: `MergeError` if the run is not a shard.
     package init(
         path: String, header: RunHeader, options: [String: [String]], bounds: [String: String] = [:], tests: [Case]
     ) throws(MergeError) {
@@ -40,18 +40,18 @@ package struct ShardRun: Sendable {
     fileprivate var words: String { "\(path) (shard \(part.shard))" }
 }
 
-/// Shards of one plan that fit together, and the header of the merged run.
+/// Shards that belong to one run of a plan, and the header of the merged run.
 ///
 /// Invariants:
 /// 1. The result, or the error, does not depend on the order in which the shards were named.
-/// 2. Nothing is merged that one machine could not have measured in one run: same plan, seed, build and options.
+/// 2. Only runs are merged that one machine could have made as one run: of the same plan, seed, build and options.
 /// 3. Every case is in the shard that its hash selects, and in no other.
 package struct ShardUnion: Sendable {
     /// By shard, ascending.
     package let shards: [ShardRun]
     private let missing: [Shard]
 
-    /// - Parameter allowsMissing: whether shards may be missing; their cases are then `not run`.
+    /// - Parameter allowsMissing: whether shards may be missing. Their cases then count as not run.
     package init(_ runs: [ShardRun], allowsMissing: Bool) throws(MergeError) {
         shards = runs.sorted { ($0.part.shard.index, $0.path) < ($1.part.shard.index, $1.path) }
         guard let first = shards.first else { throw MergeError("there is nothing to merge") }
@@ -208,8 +208,8 @@ package struct ShardUnion: Sendable {
 }
 
 extension Machine {
-    /// One machine where all are equal; else the different values are listed, in order, and numbers are the smallest.
-    /// The time of a sync is the longest.
+    /// The machine of a merged run. A text in which the machines differ lists all its values, in their order; a number
+    /// is the smallest. Of syncs it has the least honest state and the longest time.
     static func joined(_ machines: [Machine]) -> Machine {
         func all(_ fact: (Machine) -> String) -> String {
             var seen: [String] = []
@@ -225,7 +225,7 @@ extension Machine {
             fsyncNanoseconds: machines.map(\.fsyncNanoseconds).max() ?? 0)
     }
 
-    /// Whether times of the two are comparable: equal machine name and hardware.
+    /// Whether times on the two machines are comparable: everything but the measured time of a sync is equal.
     package func isSame(as other: Machine) -> Bool {
         var other = other
         other.fsyncNanoseconds = fsyncNanoseconds

@@ -1,10 +1,10 @@
 import Seeds
 import Statistics
 
-/// The part of a run that an archive of runs stores: its origin, and the figures of its cases with their ratios.
+/// What an archive stores of a run: its origin, and the figures of its cases with their ratios.
 package struct RecordedRun: Sendable, Equatable {
     package var id: String
-    /// Of the bytes that the run was read from: equal only for copies of one run.
+    /// A digest of the bytes that the run was read from: only copies of one run have the same.
     package var digest: String
     /// Seconds since 1970.
     package var startTime: Int
@@ -30,13 +30,13 @@ package struct RecordedRun: Sendable, Equatable {
         self.cases = cases
     }
 
-    /// The commit for people, shortened; `no commit` where the run had none.
+    /// The commit for people, shortened; `no commit` if the run had none.
     package var shortCommit: String { commit.isEmpty ? "no commit" : String(commit.prefix(12)) }
 
     package var figureCount: Int { cases.reduce(0) { $0 + $1.figures.count } }
 }
 
-/// A case of a recorded run. A case without valid figures has none, and its verdict tells why.
+/// A case of a recorded run. If its verdict makes its figures invalid, it has none.
 package struct RecordedCase: Sendable, Equatable {
     package var test: Case
     package var engineVersion: String
@@ -57,7 +57,7 @@ package struct RecordedFigure: Sendable, Equatable {
     package var high: Double?
     /// The number of measurements behind the value.
     package var count: Int
-    /// Relative to the other engines of the same run that did the same work.
+    /// The figure relative to each other engine of the same run that did the same work.
     package var ratios: [RecordedRatio]
 
     package init(_ sample: Sample, ratios: [RecordedRatio] = []) {
@@ -67,16 +67,16 @@ package struct RecordedFigure: Sendable, Equatable {
     }
 }
 
-/// A figure as a multiple of that of a reference: another engine of the same run.
+/// A figure as a multiple of that of a reference, which is another engine of the same run.
 package struct RecordedRatio: Sendable, Equatable {
     package var reference: String
     package var version: String
     /// Above 1 is better, for both directions of a figure.
     package var value: Double
-    /// Bounds over the rounds; nil with too few.
+    /// The bounds over the rounds; nil if there were too few.
     package var low: Double?
     package var high: Double?
-    /// Number of rounds that measured both; 1 for figures that were measured once.
+    /// The number of rounds that measured both engines; 1 for figures that were measured once.
     package var pairCount: Int
 
     package init(
@@ -87,7 +87,7 @@ package struct RecordedRatio: Sendable, Equatable {
     }
 }
 
-/// A run that an archive refuses, with the remedy.
+/// An archive refuses a run; the message has the remedy.
 package struct RecordingError: Error, CustomStringConvertible {
     package let description: String
 
@@ -95,11 +95,9 @@ package struct RecordingError: Error, CustomStringConvertible {
 }
 
 extension RecordedRun {
-    /// The recorded form of a finished run.
+    /// The recorded form of a finished run. Of a plan that does not measure, only counts are recorded.
     ///
-    /// For a plan that does not measure only counts are kept.
-    ///
-    /// Throws: for a run that is damaged or not finished, and for one of a debug build.
+    /// Throws: if the run is damaged, not finished, or of a debug build.
     package init(_ run: Run, digest: String) throws(RecordingError) {
         do throws(BaselineError) {
             try run.requireFinished()
@@ -136,7 +134,8 @@ extension RecordedRun {
         }
     }
 
-    /// By the pairs of the rounds; for cases that were measured once by their two figures. nil where one of them is 0.
+    /// The ratio over the pairs of the rounds, or, for cases that were measured once, of their two figures. nil if a
+    /// figure is 0.
     private static func ratio(
         _ name: FigureName, _ own: CaseResult, other: CaseResult, run: Run
     ) -> RecordedRatio? {
@@ -156,8 +155,8 @@ extension RecordedRun {
 }
 
 extension Run {
-    /// The valid figures of a case: none where the case failed or was cut, only counts where the plan does not measure.
-    /// Each has a unique name.
+    /// The figures of a case that mean something later: none if the case failed or was cut, and only counts if the plan
+    /// does not measure. Each has a unique name.
     package func lastingFigures(of result: CaseResult) -> [Sample] {
         guard CountedCase.objection(to: result) == nil else { return [] }
         var seen: Set<FigureName> = []
@@ -169,7 +168,7 @@ extension Run {
 }
 
 extension RunDirectory {
-    /// The digest that identifies a run in an archive: of its measurements, and of their time, machine and build.
+    /// Identifies a run in an archive: a digest of its measurements, and of their time, machine and build.
     package func digest() throws(FileTreeError) -> String {
         let header = StableHash.of(try FileTree.readBytes(headerFile))
         let results = StableHash.of(try FileTree.readBytes(resultsFile))

@@ -1,13 +1,13 @@
 import JSONText
 
-/// A directory of rendered pages. It is accepted only where it is empty or has the marker of an earlier site, and only
+/// A directory for rendered pages. It is accepted only if it is empty or has the marker of an earlier site, and only
 /// the pages that the marker lists are ever changed.
 package struct SiteDirectory: Sendable {
     package static let format = "assay-site/1"
     static let marker = ".assay-site"
 
     package let path: String
-    /// Pages of the earlier site.
+    /// The pages of the earlier site.
     private let earlier: [String]
 
     /// Checks the directory, and changes nothing.
@@ -39,7 +39,7 @@ package struct SiteDirectory: Sendable {
         }
     }
 
-    /// A name with a slash, or of another kind of file, cannot be that of a page.
+    /// Refuses a name with a slash, or with the ending of another kind of file: no page has such a name.
     private static func pages(in bytes: [UInt8]) throws -> [String] {
         let json = try JSONObjectReader(try JSONReader.read(bytes), path: marker)
         guard try json.string("format") == format else {
@@ -52,8 +52,8 @@ package struct SiteDirectory: Sendable {
         }
     }
 
-    /// Writes the pages, and removes earlier ones that are not among them. The marker is written first, so that an
-    /// interrupted site is recognised.
+    /// Writes the pages, and removes earlier ones that are not among them. The marker is written first, so that the
+    /// directory is recognised if the write is interrupted.
     package func write(_ pages: [(name: String, text: String)]) throws(RecordingError) {
         do {
             let names = pages.map(\.name)

@@ -7,7 +7,7 @@ import Statistics
     import Darwin
 #endif
 
-/// One run in the trend of a figure.
+/// The figure of one run, as a point of a trend.
 package struct TrendPoint: Sendable, Equatable {
     /// The run, without its cases.
     package var run: RecordedRun
@@ -16,7 +16,7 @@ package struct TrendPoint: Sendable, Equatable {
     package var value: Double
     package var low: Double?
     package var high: Double?
-    /// nil where the run has no figure of the reference.
+    /// nil if the run has no figure of the reference.
     package var ratio: RecordedRatio?
 
     package init(
@@ -30,42 +30,43 @@ package struct TrendPoint: Sendable, Equatable {
 
 /// A figure of a case over the runs of an archive, in the order of their start, with change points.
 ///
-/// Times of two runs are not comparable. So the trend uses the ratio to a pinned reference, an engine of the same run
-/// and of one version, which had the same disturbances. A count needs no reference.
+/// Times of two runs are not comparable. So a trend of times uses the ratio to a pinned reference, an engine of the
+/// same run and of one version, which had the same disturbances. A count needs no reference.
 package struct Trend: Sendable, Equatable {
-    /// The quantity in which change points are searched.
+    /// The quantity in which change points are searched for.
     package enum Basis: Sendable, Equatable {
         case ratio(reference: String)
         /// A count, which repeats on any machine.
         case count
-        /// Nothing that is comparable over time: values are shown, but no change is claimed.
+        /// No value of the figure is comparable over time: values are shown, but no change is claimed.
         case nothing
     }
 
     /// A change of the level between two consecutive runs.
     package struct Change: Sendable, Equatable {
-        /// Of the first point of the new level, in `points`.
+        /// The index in `points` of the first point of the new level.
         package var index: Int
-        /// The new level as a multiple of the old one, above 1 better; for a neutral count plainly the multiple.
+        /// The new level as a multiple of the old one, above 1 if it is better. Of a neutral count it is just the
+        /// multiple.
         package var factor: Double
-        /// Other differences between the two runs: a machine, the version of an engine.
+        /// What else differs between the two runs: the machine, the version of an engine.
         package var remarks: [String]
     }
 
     package let test: Case
     package let figure: FigureName
     package let basis: Basis
-    /// All runs with the figure, whether or not the basis applies to them.
+    /// All runs that have the figure, whether or not they have a value for the basis.
     package let points: [TrendPoint]
     package let changes: [Change]
-    /// Remarks for the reader: runs without the reference, its versions.
+    /// Remarks for the reader, such as on runs without the reference, or on its versions.
     package let remarks: [String]
 
-    /// Smaller changes are not reported: no machine is steadier.
+    /// A smaller change is not reported: no machine is steadier.
     package static let least = DeadBand.least
     private static let seed = Seed(1)
 
-    /// - Parameter points: in the order of time, with ratios to `basis`.
+    /// - Parameter points: in the order of time, with ratios to the reference of `basis`.
     package init(test: Case, figure: FigureName, basis: Basis, points: [TrendPoint]) {
         self.test = test
         self.figure = figure
@@ -88,7 +89,7 @@ package struct Trend: Sendable, Equatable {
         self.remarks = remarks
     }
 
-    /// The value of a point that is compared over time; nil where it has none.
+    /// The value of a point that is compared over time; nil if it has none.
     package func level(_ point: TrendPoint) -> Double? { Self.level(point, basis) }
 
     private static func level(_ point: TrendPoint, _ basis: Basis) -> Double? {
@@ -101,7 +102,8 @@ package struct Trend: Sendable, Equatable {
         return level.flatMap { $0 > 0 && $0.isFinite ? $0 : nil }
     }
 
-    /// Indices of comparable points: consecutive ones with the same version of the reference.
+    /// The indexes of points that are comparable with each other: consecutive ones with the same version of the
+    /// reference.
     private static func stretches(_ points: [TrendPoint], _ basis: Basis) -> [[Int]] {
         var stretches: [[Int]] = []
         var version: String?
@@ -150,7 +152,7 @@ extension Trend {
 }
 
 extension Machine {
-    /// Whether figures of the two are from different hardware or systems. The host name does not count: CI machines
+    /// Whether the two have different hardware or file systems. The host name does not count: machines of a CI service
     /// have a new one each time.
     package func isOther(than machine: Machine) -> Bool {
         processor != machine.processor || coreCount != machine.coreCount || memoryBytes != machine.memoryBytes
@@ -159,11 +161,11 @@ extension Machine {
 }
 
 extension Trend.Basis {
-    /// The default basis of a figure: a count by itself, else the peer engine that is in most runs. Engines of one
-    /// library are no reference for each other, since they change together; neither is Strata, whose changes are looked
-    /// for, nor the model in memory.
+    /// The default basis of a figure: for a count the count itself, otherwise the ratio to the peer engine that is in
+    /// most runs. An engine of the same library is no reference, since both change together. Nor is Strata, whose
+    /// changes the trend is to show, nor the model in memory.
     ///
-    /// - Parameter references: engines that the figure has a ratio to, the most frequent first.
+    /// - Parameter references: the engines to which the figure has a ratio, the most frequent first.
     package init(of test: Case, _ figure: FigureName, references: [String]) {
         if Counter(metric: figure.metric.name) != nil {
             self = .count

@@ -1,13 +1,13 @@
 import JSONText
 
-/// How a program was built: needed before its figures are compared with another's.
+/// How a program was built. It decides whether figures of two programs can be compared.
 package struct BuildDescription: Hashable, Sendable {
-    /// Of the harness.
+    /// The version of the harness.
     package var version: String
     package var isRelease: Bool
     /// The traits of the package that it was built with, ascending.
     package var traits: [String]
-    /// Of the program's bytes: programs of equal digests are one build.
+    /// A digest of the program's bytes: programs with equal digests are one build.
     package var digest: String
 
     package init(version: String, isRelease: Bool, traits: [String], digest: String) {
@@ -17,7 +17,7 @@ package struct BuildDescription: Hashable, Sendable {
         self.digest = digest
     }
 
-    /// It may contain planted defects and delays.
+    /// Whether it may make planted mistakes and delays.
     package var hasZoo: Bool { traits.contains("Zoo") }
 
     package var json: JSONValue {

@@ -4,14 +4,14 @@
     import Darwin
 #endif
 
-/// A lock on a file that the kernel releases when its holder ends for any reason.
+/// A lock on a file. The kernel releases it when its holder ends, for any reason.
 ///
-/// The lock belongs to the open file description: forked children share it, started programs do not. The file contains
-/// the holder's process id, for error messages of others.
+/// The lock belongs to the open file description: forked children share it, and programs that are started do not. The
+/// file contains the holder's process id, for the error messages of other processes.
 package final class DirectoryLock: Sendable {
     package enum Attempt {
         case taken(DirectoryLock)
-        /// Held by another process: its id, where the file has it already.
+        /// Another process holds the lock: its id, if the file has it already.
         case held(Int32?)
     }
 
@@ -22,16 +22,17 @@ package final class DirectoryLock: Sendable {
         self.descriptor = descriptor
     }
 
-    /// The owner unlocks explicitly. Closing the file is not enough: a child that another thread just forked still has
-    /// it open until exec, which would keep the lock.
+    /// The owner unlocks explicitly. To close the file is not enough: a child that another thread has just forked has
+    /// it open until exec, and would keep the lock.
     deinit {
         if getpid() == owner { flock(descriptor, LOCK_UN) }
         close(descriptor)
     }
 
-    /// Takes the lock of a file, which is created where it is missing.
+    /// Takes the lock of a file, which is created if it is missing.
     ///
-    /// A file that was moved or removed between open and lock is not the file at that path any more: then try again.
+    /// If the file was moved or removed between the open and the lock, it is no longer the file at that path: then try
+    /// again.
     package static func attempt(_ path: String) throws(FileTreeError) -> Attempt {
         while true {
             let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
@@ -56,7 +57,7 @@ package final class DirectoryLock: Sendable {
         }
     }
 
-    /// Whether no process holds the lock. A missing file is not locked.
+    /// Whether no process holds the lock. A file that is missing is not locked.
     package static func isFree(_ path: String) -> Bool {
         let descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return errno == ENOENT }
@@ -64,7 +65,8 @@ package final class DirectoryLock: Sendable {
         return flock(descriptor, LOCK_EX | LOCK_NB) == 0
     }
 
-    /// Runs `body` while no other process is in such a call for the same directory. Waits for others: each is short.
+    /// Runs `body` while no other process is in such a call for the same directory. It waits for other processes, whose
+    /// calls are short.
     package static func during<Output>(
         _ directory: String, _ body: () throws -> Output
     ) throws -> Output {

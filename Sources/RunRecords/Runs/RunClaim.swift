@@ -4,12 +4,13 @@
     import Darwin
 #endif
 
-/// Exclusive use of a directory by this process, for writing a run.
+/// The exclusive use of a directory by this process, to write a run.
 ///
 /// Invariants:
-/// 1. A directory that is not empty and has no marker of a run is refused before anything in it is touched.
-/// 2. One run per directory: the lock is held while the claim lives, and the kernel releases it when the process ends.
-/// 3. Only entries listed in the marker are removed or overwritten; each was listed before it was created.
+/// 1. A directory that is not empty and has no marker of a run is refused before anything in it is changed.
+/// 2. One run per directory: the claim holds the lock as long as it lives, and the kernel releases it when the process
+///    ends.
+/// 3. Only entries that the marker lists are removed or overwritten. Each was listed before it was created.
 package final class RunClaim: Sendable {
     package let directory: RunDirectory
     package let id: String
@@ -25,7 +26,7 @@ package final class RunClaim: Sendable {
 
     // MARK: Taking
 
-    /// Takes a new directory below `parent`, named `id`, or `id-2` and so on where that exists.
+    /// Takes a new directory below `parent`, named `id`; if that exists, `id-2`, and so on.
     package static func make(
         below parent: String, id: String, options: [String: [String]] = [:]
     ) throws -> RunClaim {
@@ -42,8 +43,8 @@ package final class RunClaim: Sendable {
 
     /// Takes the directory that the user named. An earlier run in it is first moved to `PATH.N`.
     ///
-    /// `setAside`: receives the new path.
-    /// Throws: `RunClaimError` for a directory that is in use, or that contains anything but a run.
+    /// - Parameter setAside: gets the new path of the earlier run.
+    /// Throws: `RunClaimError` if the directory is in use, or contains anything but a run.
     package static func take(
         _ path: String, id: String, options: [String: [String]] = [:], setAside: (String) -> Void = { _ in }
     ) throws -> RunClaim {
@@ -53,21 +54,21 @@ package final class RunClaim: Sendable {
         while true {
             try refuseForeign(path)
             let lock = try lock(path)
-            // Another process may have changed it between the check and the lock.
+            // Another process may have changed the directory between the check and the lock.
             try refuseForeign(path)
             guard RunMarker.exists(in: path) else {
                 return try withExtendedLifetime(kept) { try mark(path, id: id, options: options, lock: lock) }
             }
-            // Where the path is a symbolic link, it stays one.
+            // A path that is a symbolic link stays one: what it refers to is moved.
             let place = resolved(path)
             setAside(try move(place))
             kept.append(lock)
-            // When another run was faster, its directory is checked like any other.
+            // If another run was faster, its directory is checked like any other.
             if mkdir(place, 0o755) != 0 && errno != EEXIST { throw FileTreeError("create directory", place) }
         }
     }
 
-    /// Takes the directory of a run to resume, and removes what its killed processes left.
+    /// Takes the directory of a run to resume, and removes the scratch of its killed processes.
     package static func resume(_ path: String) throws -> (claim: RunClaim, marker: RunMarker) {
         let found = try RunMarker.read(from: path)
         try found.refuseLinks(in: path)
@@ -89,7 +90,7 @@ package final class RunClaim: Sendable {
     }
 
     private static func refuseForeign(_ path: String) throws {
-        // A run that was killed before its marker was complete leaves these two.
+        // A run that was killed before its marker was complete leaves only these two files.
         let unmarked = [RunMarker.lockFile, RunMarker.file + ".new"]
         let names = try FileTree.names(in: path).filter { !unmarked.contains($0) }
         if names.isEmpty { return }
@@ -135,13 +136,13 @@ package final class RunClaim: Sendable {
 
     // MARK: Scratch
 
-    /// A directory below `work` for a command other than a run, such as a replay. Each command has its own.
+    /// A directory below `work` for a command other than a run, such as a replay. Each such command has its own.
     package static func scratch(for path: String) throws -> ScratchDirectory {
         try RunMarker.read(from: path).refuseLinks(in: path)
         return try makeScratch(path).scratch
     }
 
-    /// Removes abandoned ones, and creates one, which is listed first.
+    /// Removes the abandoned scratch directories, and creates a new one, which the marker lists first.
     private static func makeScratch(_ path: String) throws -> (scratch: ScratchDirectory, marker: RunMarker) {
         try DirectoryLock.during(path) {
             var marker = try RunMarker.read(from: path)
@@ -162,7 +163,7 @@ package final class RunClaim: Sendable {
         }
     }
 
-    /// Removes the scratch of a command that succeeded; `work` too, where it is empty.
+    /// Removes the scratch of a command that succeeded, and `work` if it is then empty.
     package static func giveUp(_ scratch: ScratchDirectory, of path: String) throws {
         try DirectoryLock.during(path) {
             var marker = try RunMarker.read(from: path)
@@ -170,12 +171,12 @@ package final class RunClaim: Sendable {
             try dropAbandoned(path, &marker)
             if FileTree.kind(scratch.path) == nil { marker.entries.remove("work/" + scratch.name) }
             try marker.write(to: path)
-            // It stays where it contains other files.
+            // The directory stays if it contains other files.
             _ = rmdir(path + "/work")
         }
     }
 
-    /// Removes the scratch of the ended run. The lock stays until the process ends or the claim is released.
+    /// Removes the scratch of the run, which has ended. The lock stays until the claim is released or the process ends.
     package func end() throws {
         try Self.giveUp(scratch, of: directory.path)
     }

@@ -5,23 +5,24 @@ import JSONText
 /// Layout:
 /// - `run.json`: the header, written before the first case.
 /// - `cases.json`: the expanded plan, see RunManifest of the room Harness.
-/// - `results.jsonl`: a line of at most 64 KiB per measurement (a case has one, or one per round and side), appended
-///   when it ends. A killed run leaves at most one incomplete line, which counts as not written.
-/// - `trials/CASE.bin`: for a sweep, a byte per trial in address order: `Outcome.code`, 0 for a trial in which the
-///   harness failed, 255 for one that the budget left out.
-/// - `measurements.jsonl`, `ab.csv`, `ab.json`, `ab.html`: for a comparison of two builds, instead of the last three.
+/// - `results.jsonl`: a line of at most 64 KiB per measurement, appended when the measurement ends. A case has one, or
+///   one per round and side. A killed run leaves at most one incomplete line, which counts as not written.
+/// - `trials/CASE.bin`: for a sweep, a byte per trial in the order of addresses: `Outcome.code`, or 0 for a trial in
+///   which the harness failed, 255 for one that the budget left out.
+/// - `measurements.jsonl`, `ab.csv`, `ab.json`, `ab.html`: for a comparison of two builds, in place of `cases.json`,
+///   `results.jsonl` and `trials`.
 /// - `bisect.json`, `bisect.jsonl`, `steps`: for a search for a slower revision, see BisectRecord of the room Harness.
-/// - `series/CASE.json`: series, histograms, and the positions of a sweep's trials; `series/CASE-ROUND.json` and
-///   `-control.json` where there are rounds.
+/// - `series/CASE.json`: series, histograms, and the positions of a sweep's trials. Of later rounds
+///   `series/CASE-ROUND.json`, and with `-control` of the control.
 /// - `profiles/CASE.html`, `.folded`, and the profiler's own output: for `assay run --profile`.
 /// - `cases/CASE-HASH.case.json`: the first failures of each cause, see KeptCaseName and the room CaseFiles.
-/// - `sums.json`: of a shard that has ended, see RecordSums.
+/// - `sums.json`: for a shard that has ended, see RecordSums.
 /// - `.assay-run`, `.assay-lock`: the ownership of the directory, see RunMarker and RunClaim.
 /// - `work/assay-scratch-*/files`: fixtures and the files of running cases, removed when the run ends.
 package struct RunDirectory: Sendable {
     package static let lineLimit = 64 << 10
 
-    /// Entries that a run creates in its directory, besides marker, lock and scratch.
+    /// The entries that a run creates in its directory, besides marker, lock and scratch.
     static let entries = [
         "run.json", "cases.json", "results.jsonl", "trials", "series", "cases", "sums.json", "profiles", "report.html",
         "results.csv", "peers.csv", "scale.csv", "faults.csv", "measurements.jsonl", "ab.csv", "ab.json", "ab.html",
@@ -29,10 +30,10 @@ package struct RunDirectory: Sendable {
     ]
 
     package var path: String
-    /// The databases of a run in progress: all of it may be removed at any time.
+    /// The databases of a running run. The whole directory may be removed when the run has ended.
     package var workDirectory: String
 
-    /// `workDirectory`: nil for a reader.
+    /// - Parameter workDirectory: nil for a process that only reads the run.
     package init(path: String, workDirectory: String? = nil) {
         self.path = path
         self.workDirectory = workDirectory ?? "\(path)/work" + "/\(ScratchDirectory.prefix)unclaimed"
@@ -51,7 +52,7 @@ package struct RunDirectory: Sendable {
         return "\(path)/series/\(id)\(round)\(turn.side == .control ? "-control" : "").json"
     }
 
-    /// Whether a run was written there.
+    /// Whether there is a run in the directory.
     package var exists: Bool { FileTree.exists(headerFile) }
 
     package func create(_ header: RunHeader) throws {
@@ -60,7 +61,7 @@ package struct RunDirectory: Sendable {
         try FileTree.replaceText(headerFile, header.json.text + "\n")
     }
 
-    /// Writes details first, so that a line in results.jsonl always has its files.
+    /// The details are written first, so that a line in results.jsonl always has its files.
     package func append(_ result: CaseResult, details: CaseDetails) throws {
         let id = result.test.id
         if !details.trialCodes.isEmpty {
@@ -72,7 +73,8 @@ package struct RunDirectory: Sendable {
         try FileTree.append(resultsFile, Self.line(result) + [UInt8(ascii: "\n")])
     }
 
-    /// The result in at most 64 KiB: first texts are shortened, then trials are left out, then samples.
+    /// The result in at most 64 KiB. If it is longer, first texts are shortened, then trials are left out, then
+    /// samples.
     package static func line(_ result: CaseResult) -> [UInt8] {
         var line = result.json.bytes
         guard line.count >= lineLimit else { return line }
@@ -97,8 +99,9 @@ package struct RunDirectory: Sendable {
         return line
     }
 
-    /// Reads the whole run, finished or not. For a repeated measurement the later line counts. Verdicts that need all
-    /// results together are adjusted here and are not in the lines: `SuspectedHarness`.
+    /// Reads the whole run, finished or not. Of a repeated measurement the later line counts. Verdicts that depend on
+    /// the machine or on all results together are adjusted here, and not in the lines: `SyncHonesty`,
+    /// `SuspectedHarness`.
     package func load() throws -> Run {
         let header = try readHeader()
         let (results, unreadable) = try readResults()
@@ -129,7 +132,7 @@ package struct RunDirectory: Sendable {
         return SuspectedHarness.judged(SyncHonesty.judged(run))
     }
 
-    /// Throws: `UnreadableRun` when the file is not JSON; `JSONShapeError` when it is not a run's.
+    /// Throws: `UnreadableRun` if the file is not JSON; `JSONShapeError` if it is not a run's.
     package func readHeader() throws -> RunHeader {
         let bytes = try FileTree.readBytes(headerFile)
         do {
@@ -139,8 +142,8 @@ package struct RunDirectory: Sendable {
         }
     }
 
-    /// Every readable line, and for each other line a sentence with file and line number; one bad line loses only
-    /// itself.
+    /// Every readable line, and for each other line a sentence with file and line number. A bad line loses no other
+    /// line.
     package func readResults() throws(FileTreeError) -> (results: [CaseResult], unreadable: [String]) {
         guard FileTree.exists(resultsFile) else { return ([], []) }
         let bytes = try FileTree.readBytes(resultsFile)
@@ -174,7 +177,7 @@ package struct RunDirectory: Sendable {
         return try CaseDetails(json: try JSONObjectReader(value, path: "details"), trialCodes: codes)
     }
 
-    /// Removes an incomplete last line that a killed run left, so that the next line is separate.
+    /// Removes an incomplete last line that a killed run left: the next line would be appended to it.
     package func repairResults() throws {
         guard FileTree.exists(resultsFile) else { return }
         let bytes = try FileTree.readBytes(resultsFile)

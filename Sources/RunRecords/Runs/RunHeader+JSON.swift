@@ -58,7 +58,7 @@ extension RunHeader {
         return .object(members)
     }
 
-    /// Throws: for another format version, as for any other unexpected member.
+    /// Throws: also if the format has another version.
     package init(json: JSONObjectReader) throws(JSONShapeError) {
         guard try json.string("format") == Self.format else {
             throw JSONShapeError(path: json.path + ".format", expected: Self.format)
@@ -138,7 +138,7 @@ extension EngineVersion {
         return .object(members)
     }
 
-    /// Runs from before promises and libraries were recorded have none.
+    /// Older runs have no promises and no libraries.
     fileprivate init(json: JSONObjectReader) throws(JSONShapeError) {
         self.init(
             name: try json.string("name"), version: try json.string("version"),

@@ -1,6 +1,6 @@
 import Seeds
 
-/// The machine of a run. All of it is measured: another machine gives the same deterministic report.
+/// The machine of a run. No deterministic report contains any of it.
 package struct Machine: Hashable, Sendable {
     package var host: String
     package var system: String
@@ -9,7 +9,7 @@ package struct Machine: Hashable, Sendable {
     package var memoryBytes: Int
     package var fileSystem: String
     package var fsync: FsyncHonesty
-    /// Median time of one 4 KiB overwrite with fdatasync.
+    /// The median time of overwriting 4 KiB of a file and syncing it with fdatasync.
     package var fsyncNanoseconds: UInt64
 
     package init(
@@ -27,33 +27,34 @@ package struct Machine: Hashable, Sendable {
     }
 }
 
-/// Whether a returned fsync can be trusted.
+/// Whether an fsync that returned has taken effect.
 package enum FsyncHonesty: String, Sendable {
     case yes
     /// A file system in memory: nothing survives a power failure.
     case no
-    /// Faster than any disk could answer.
+    /// A sync is faster than any disk.
     case suspicious
 }
 
-/// An engine that took part.
+/// An engine of a run.
 package struct EngineVersion: Hashable, Sendable {
     package var name: String
     package var version: String
-    /// The promises that it makes: verdicts depend on them.
+    /// The promises that it makes, on which verdicts depend.
     package var promises: [EnginePromise]
-    /// Equal for engines that differ only in tuning or interface.
+    /// The same for engines that differ only in tuning or interface.
     package var library: String
-    /// For an engine that is not part of the build: the shared library that it was loaded from, and its digest.
+    /// For an engine that is not part of the build, the shared library that it was loaded from, and its digest.
     package var file: String?
     package var fileDigest = ""
-    /// The file that was chosen for its library, and its digest; nil where the linked one was used.
+    /// The file that the user chose for its library, and its digest; nil if the linked one was used.
     package var libraryFile: String?
     package var libraryDigest = ""
-    /// File names of its libraries that are built with assertions: nothing is claimed about its speed.
+    /// The names of its library files that are built with assertions. No claim is made about the speed of such an
+    /// engine.
     package var assertions: [String] = []
 
-    /// `library`: nil: the name up to its first hyphen.
+    /// - Parameter library: nil for the engine's name up to the first hyphen.
     package init(name: String, version: String, promises: [EnginePromise] = [], library: String? = nil) {
         self.name = name
         self.version = version
@@ -62,13 +63,13 @@ package struct EngineVersion: Hashable, Sendable {
     }
 }
 
-/// A sentence of an engine's documentation.
+/// A promise of an engine, with the sentence of its documentation.
 package struct EnginePromise: Hashable, Sendable {
     /// Such as `detects-damage`.
     package var kind: String
     package var sentence: String
     package var source: String
-    /// Of a promise of isolation.
+    /// The level, for a promise of isolation.
     package var level: IsolationLevel?
 
     package init(kind: String, sentence: String, source: String, level: IsolationLevel? = nil) {
@@ -91,7 +92,7 @@ package struct NotBuilt: Hashable, Sendable {
     }
 }
 
-/// What is known before the first case runs.
+/// What is known of a run before its first case.
 package struct RunHeader: Hashable, Sendable {
     /// Version of this format: `assay-run/2`.
     package static let format = "assay-run/2"
@@ -107,31 +108,31 @@ package struct RunHeader: Hashable, Sendable {
     package var commit: String
     package var branch: String
     package var isReleaseBuild: Bool
-    /// Digest of the program that ran the cases: a run does not accept figures of other builds.
+    /// A digest of the program that ran the cases: a run takes no figures of other builds.
     package var buildDigest: String
     package var machine: Machine
     package var engines: [EngineVersion]
     package var notBuilt: [NotBuilt]
     /// The ids of all cases of the plan, in order: for `--resume`, and for the report of an unfinished run.
     package var cases: [String]
-    /// By case id, for the cases of a comparison: the largest number of its rounds.
+    /// The most rounds of each case of a comparison, by case id.
     package var rounds: [String: Int]
-    /// By case id: the number of complete rounds of a comparison that was decided early, or ended by the budget.
-    /// Written when the run ends.
+    /// The number of complete rounds of each comparison that was decided early, or that the budget ended, by case id.
+    /// It is written when the run ends.
     package var endedRounds: [String: Int]
-    /// Ids of the cases that each round measures as two sides.
+    /// The ids of the cases that each round measures as two sides.
     package var controls: Set<String>
-    /// Whether figures are meaningful: not where cases ran at the same time, or too briefly.
+    /// Whether figures mean something. They do not if cases ran at the same time, or too briefly.
     package var measures: Bool
-    /// In capitals where they put every figure in doubt: `DEBUG BUILD`.
+    /// In capitals if they put every figure in doubt: `DEBUG BUILD`.
     package var warnings: [String]
-    /// The whole run's budget in seconds; nil where the plan has none.
+    /// The time budget of the whole run in seconds; nil if the plan has none.
     package var budgetSeconds: Double?
-    /// Figures of this run's cases that `assay verify-figures` did not confirm, for this build on this machine.
+    /// The figures of this run's cases that `assay verify-figures` did not confirm for this build on this machine.
     package var doubtfulFigures: [DoubtfulFigure]
-    /// For the run of a shard, whose `cases` are those of the shard alone.
+    /// For the run of a shard: which part it is. `cases` are then those of the shard alone.
     package var part: PlanPart?
-    /// For a merged run: the shards in it, ascending.
+    /// For a merged run: its shards, ascending.
     package var merged: [MergedShard]
 
     package init(id: String, plan: String, seed: Seed, machine: Machine) {
@@ -162,7 +163,7 @@ package struct RunHeader: Hashable, Sendable {
 }
 
 extension EngineVersion {
-    /// The file that it was loaded from at run time, with the digest in brackets; nil without one.
+    /// The file that the engine was loaded from at run time, with its digest in brackets; nil if it was linked.
     package var loadedFrom: String? {
         if let file { return "\(file) (\(fileDigest))" }
         return libraryFile.map { "\($0) (\(libraryDigest))" }
@@ -170,12 +171,12 @@ extension EngineVersion {
 }
 
 extension RunHeader {
-    /// Names of engines whose library is built with assertions.
+    /// The names of the engines whose library is built with assertions.
     package var assertingEngines: Set<String> {
         Set(engines.filter { !$0.assertions.isEmpty }.map(\.name))
     }
 
-    /// The warning about them at the head of the run; nil without one.
+    /// The warning about such libraries at the head of the run; nil if there is none.
     package var assertionWarning: String? {
         let found = engines.filter { !$0.assertions.isEmpty }
         if found.isEmpty { return nil }
@@ -185,28 +186,28 @@ extension RunHeader {
             + "beside \(found.map(\.name).joined(separator: ", ")); --peer-library names another build"
     }
 
-    /// The number of measurements of a case that the plan asks for, or that its ended comparison has.
+    /// How many measurements of a case the plan asks for, or its ended comparison has.
     package func measurementCount(of id: String) -> Int {
         guard let rounds = endedRounds[id] ?? rounds[id] else { return 1 }
         return rounds * (controls.contains(id) ? 2 : 1)
     }
 }
 
-/// A run as a report reads it: all in memory, so that rendering is a pure function.
+/// A run as a report reads it. All of it is in memory, so that rendering reads no file.
 package struct Run: Sendable, Equatable {
     package var header: RunHeader
-    /// One per case, in the order of the plan; for a case with rounds their merged result. Fewer than `header.cases`
-    /// when the run was stopped.
+    /// One result per case, in the order of the plan; of a case with rounds, the merged result. They are fewer than
+    /// `header.cases` if the run was stopped.
     package var results: [CaseResult]
-    /// By case id: every measurement of cases with rounds.
+    /// Every measurement of each case with rounds, by case id.
     package var rounds: [String: [CaseResult]]
-    /// By case id. Cases without details have no entry.
+    /// By case id. A case without details has no entry.
     package var details: [String: CaseDetails]
-    /// As commands in the report name it: `Reports/2026-11-21-quick-7`.
+    /// The path that commands in the report use: `Reports/2026-11-21-quick-7`.
     package var directory: String
-    /// Unreadable parts of the run's files, each with file and line. The rest counts.
+    /// What could not be read of the run's files, each with file and line. All else counts.
     package var unreadable: [String]
-    /// Names of its case files, see `KeptCaseName`.
+    /// The names of the run's case files, see `KeptCaseName`.
     package var caseFiles: Set<String> = []
 
     package init(

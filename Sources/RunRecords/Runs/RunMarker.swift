@@ -1,17 +1,17 @@
 import JSONText
 
-/// `.assay-run`: marks a directory as that of a run, and lists the entries that the run created.
+/// `.assay-run`: says that a directory is that of a run, and lists the entries that the run created.
 ///
-/// Only listed entries are ever removed or overwritten.
+/// No other entry is ever removed or overwritten.
 package struct RunMarker: Hashable, Sendable {
     package static let file = ".assay-run"
     package static let lockFile = ".assay-lock"
     static let format = "assay-directory/1"
 
     package var runID: String
-    /// Paths below the directory: `run.json`, `work/assay-scratch-9f3c..`. Listed before they are created.
+    /// Paths below the directory: `run.json`, `work/assay-scratch-9f3c..`. Each is listed before it is created.
     package var entries: Set<String>
-    /// The options of the run by name, as given: `--resume` compares with them.
+    /// The options of the run by name, as the user gave them: `--resume` compares the new ones with them.
     package var options: [String: [String]]
 
     package init(runID: String, entries: Set<String>, options: [String: [String]] = [:]) {
@@ -24,7 +24,7 @@ package struct RunMarker: Hashable, Sendable {
         FileTree.kind(directory + "/" + file) == .file
     }
 
-    /// Throws: `RunClaimError` when the file has another format.
+    /// Throws: `RunClaimError` if the file has another format.
     package static func read(from directory: String) throws -> RunMarker {
         let path = directory + "/" + file
         guard FileTree.kind(path) == .file else {
@@ -69,7 +69,7 @@ package struct RunMarker: Hashable, Sendable {
         try FileTree.replaceText(directory + "/" + Self.file, json.text + "\n")
     }
 
-    /// Throws for a listed entry that is a symbolic link now: another program replaced it.
+    /// Throws if a listed entry is now a symbolic link: another program has replaced it.
     func refuseLinks(in directory: String) throws(RunClaimError) {
         for entry in (entries.union(["work"])).sorted() {
             var path = directory
@@ -85,10 +85,10 @@ package struct RunMarker: Hashable, Sendable {
     }
 }
 
-/// A directory that cannot be used, with the remedy. Nothing in it was touched.
+/// A directory cannot be used, and nothing in it was changed; the message has the remedy.
 package struct RunClaimError: Error, CustomStringConvertible {
     package let description: String
-    /// By another process, while that lives.
+    /// Whether another process uses the directory: it can be used when that process has ended.
     package let isInUse: Bool
 
     package init(_ description: String, isInUse: Bool = false) {

@@ -4,16 +4,16 @@
     import Darwin
 #endif
 
-/// A directory for temporary files of a process, its owner.
+/// A directory for the temporary files of one process, its owner.
 ///
 /// Invariants:
-/// 1. Its name begins with `assay-scratch-` and ends with random digits; it did not exist before.
-/// 2. Its lock is taken before its marker is written, and held until the owner ends. A directory with a marker whose
-///    lock is free has no owner: the next run removes it.
-/// 3. Only what its marker lists is removed. Other files stay, and then the directory does, too.
+/// 1. Its name begins with `assay-scratch-` and ends with random digits. No directory with this name existed before.
+/// 2. The owner takes its lock before it writes its marker, and holds the lock until it ends. A directory that has a
+///    marker and whose lock is free has no owner any more: the next run removes it.
+/// 3. Only entries that its marker lists are removed. Other files stay, and then the directory stays, too.
 package final class ScratchDirectory: Sendable {
     package static let prefix = "assay-scratch-"
-    /// A file system in memory that all users share, on systems that have one.
+    /// On systems that have one: a file system in memory that all users share.
     package static let memory = "/dev/shm"
     private static let filesEntry = "files"
 
@@ -25,7 +25,7 @@ package final class ScratchDirectory: Sendable {
         self.lock = lock
     }
 
-    /// For the owner, which may remove it and create it again.
+    /// The owner's files. The owner may remove this directory and create it again.
     package var files: String { path + "/" + Self.filesEntry }
 
     package var name: String {
@@ -37,7 +37,7 @@ package final class ScratchDirectory: Sendable {
         return prefix + String(repeating: "0", count: 16 - digits.utf8.count) + digits
     }
 
-    /// Creates one below `parent`, which exists.
+    /// Creates a scratch directory below `parent`, which must exist.
     package static func make(in parent: String, name: String = newName()) throws -> ScratchDirectory {
         let path = parent + "/" + name
         guard mkdir(path, 0o755) == 0 else { throw FileTreeError("create directory", path) }
@@ -50,14 +50,14 @@ package final class ScratchDirectory: Sendable {
         return scratch
     }
 
-    /// Removes the listed entries, and the directory where it is then empty.
+    /// Removes the listed entries, and the directory if it is then empty.
     package func remove() throws {
         try Self.clear(path)
     }
 
-    /// Removes those below `parent` whose owner has ended; with `names` only these. Others stay: links, directories of
-    /// other users, and those without a valid marker.
-    /// - Returns: the names of those that were removed.
+    /// Removes the scratch directories below `parent` whose owner has ended; with `names` only these. Symbolic links,
+    /// directories of other users, and those without a valid marker stay.
+    /// - Returns: the names of those that were removed, and of those in `names` that were gone already.
     @discardableResult
     package static func removeAbandoned(in parent: String, names: Set<String>? = nil) throws -> Set<String> {
         guard FileTree.isDirectory(parent) else { return names ?? [] }
@@ -88,7 +88,7 @@ package final class ScratchDirectory: Sendable {
         for entry in marker.entries where !entry.contains("/") && entry != "." && entry != ".." {
             try FileTree.remove(path + "/" + entry)
         }
-        // The lock file is removed last: a process that finds the directory without a marker leaves it alone.
+        // The marker is removed first: another process leaves a directory without a marker alone.
         for entry in [RunMarker.file, RunMarker.lockFile] { try FileTree.remove(path + "/" + entry) }
         if rmdir(path) != 0 && errno != ENOENT && errno != ENOTEMPTY {
             throw FileTreeError("remove directory", path)

@@ -1,9 +1,9 @@
 import Measuring
 import RunRecords
 
-/// Distributions of one durability class: a chart per subject and name, and all of them as a table.
+/// The distributions of one durability class: a chart per subject and name, and a table of all.
 struct LatencyCharts: ReportPart {
-    /// The distributions of one name of one subject.
+    /// The distributions that have one name, of one subject.
     struct LatencyGroup {
         var subject: Subject
         var name: String
@@ -26,7 +26,7 @@ struct LatencyCharts: ReportPart {
         return digest.comparisons.filter {
             $0.subject.durability == durability && !limits.contains($0.subject.scenario)
         }.flatMap { comparison -> [LatencyGroup] in
-            // Cases in a grid show their times there.
+            // Cases that fill a table of the report show their times there.
             let results = digest.engines.compactMap { comparison.results[$0] }.filter(\.gridCells.isEmpty)
             let named = results.flatMap { result in
                 (digest.run.details[result.test.id]?.histograms ?? []).map { (result: result, named: $0) }
@@ -67,7 +67,8 @@ struct LatencyCharts: ReportPart {
         table(&section)
     }
 
-    /// The overwrite-and-sync loop beside commits that each sync, the lower bound for an engine with one writer.
+    /// The loop of overwrites and syncs without an engine, for commits that each sync: no engine with one writer is
+    /// faster.
     private func rawLines(_ group: LatencyGroup) -> [LatencyChart.Line] {
         guard group.subject.durability == .full, group.name.hasPrefix("commit") else { return [] }
         let histograms = digest.rawResults.flatMap { run.details[$0.test.id]?.histograms ?? [] }

@@ -1,8 +1,8 @@
 import RunRecords
 import Statistics
 
-/// Every figure that was measured in rounds, as a ratio to the best peer: a drawing and a table per engine that the run
-/// is about.
+/// Every figure that was measured in rounds, as a ratio to the best peer: a drawing and a table for each engine that
+/// the run is about.
 struct RatioPlots: ReportPart {
     let page: ReportPage
 
@@ -36,7 +36,7 @@ struct RatioPlots: ReportPart {
         for headline in headlines { ratioTable(headline, &section) }
     }
 
-    /// Bytes are separate from speed, since less is better but not faster.
+    /// A drawing of bytes is separate from one of speed, since fewer bytes are better, but not faster.
     private func figure(_ headline: HeadlineFigures, _ what: String, _ plots: inout Markup) {
         if headline.lines.isEmpty { return }
         plots.element("figure") { figure in
@@ -57,7 +57,7 @@ struct RatioPlots: ReportPart {
         }
     }
 
-    /// - Parameter lines: those the lines of the headline that are drawn.
+    /// - Parameter lines: the lines of the headline that are drawn.
     func plot(_ headline: HeadlineFigures, _ lines: [HeadlineFigures.Line]) -> DotPlot {
         DotPlot(
             title: "\(headline.engine) beside the best peer: \(headline.standing())",
@@ -104,7 +104,7 @@ struct RatioPlots: ReportPart {
                 }
                 figureCell(row, sample, result: result, ratio: nil, line: &cells)
             }
-            // The numbers behind the words sort, so that a column goes from the best to the worst.
+            // Columns sort by the numbers behind the words, and so from the best to the worst.
             let words = [
                 (ratio.value, ratio.short(row.measure)), (ratio.low, ratio.interval),
                 (ratio.band.factor, Figure.percent(ratio.band.factor - 1)),

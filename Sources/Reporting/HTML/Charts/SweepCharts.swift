@@ -1,7 +1,7 @@
 import RunRecords
 
-/// Sweeps over files by the place of each trial, a drawing per file. Cases whose trials all had the same outcome are
-/// left out.
+/// The outcomes of sweeps over files by the place of each trial, a drawing per file. Cases whose trials all had the
+/// same outcome are left out.
 struct SweepCharts: ReportPart {
     let page: ReportPage
 

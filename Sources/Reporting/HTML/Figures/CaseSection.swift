@@ -1,6 +1,6 @@
 import RunRecords
 
-/// Every case with all its figures and the command that repeats it. A link to a case opens it.
+/// Every case, with all its figures and the command that repeats it. A link to a case unfolds it.
 struct CaseSection: ReportPart {
     let page: ReportPage
 
@@ -169,7 +169,7 @@ struct CaseSection: ReportPart {
         }
     }
 
-    /// The smallest forbidden part of a history: a few transactions over time.
+    /// The smallest part of a history that no serial order allows: a few transactions over time.
     private func witnesses(_ result: CaseResult, _ body: inout Markup) {
         for witness in result.witnesses {
             body.element("figure", ["class": "witness"]) { figure in
@@ -201,7 +201,7 @@ struct CaseSection: ReportPart {
         }
     }
 
-    /// Minimum and maximum of equal values add nothing to the median.
+    /// Whether the sample is a minimum or maximum that equals the value beside it, so that it adds nothing.
     private static func repeats(_ sample: Sample, _ result: CaseResult) -> Bool {
         ["min", "max"].contains(sample.statistic)
             && result.samples.contains {

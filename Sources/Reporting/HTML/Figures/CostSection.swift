@@ -1,7 +1,7 @@
 import RunRecords
 
-/// Memory, processor time, bytes written and system calls: per operation if the metric names one, else of the case's
-/// whole process.
+/// Memory, processor time, bytes written and system calls: per operation if the metric names one, otherwise of the
+/// whole process of a case.
 struct CostSection: ReportPart {
     let page: ReportPage
 

@@ -1,6 +1,6 @@
 import RunRecords
 
-/// A row per main figure, a column per engine; Strata's ratio to the best peer stands below its own figures.
+/// A row per main figure, a column per engine. Below each figure of Strata is its ratio to the best peer.
 struct PeerSection: ReportPart {
     let page: ReportPage
 
@@ -47,14 +47,14 @@ struct PeerSection: ReportPart {
         }
     }
 
-    /// The figure relative to the best of its row, 1 for the best. Rows of different units are sorted by it.
+    /// The figure relative to the best of its row, which is 1. Rows of different units can be sorted by it.
     private func goodness(_ value: Double, _ row: MeasureRow) -> Double? {
         let values = row.values.filter { $0.key != RunDigest.reference }.map(\.value.sample.value)
         guard value > 0, let least = values.min(), let most = values.max(), least > 0 else { return nil }
         return row.measure.metric.direction == .higherIsBetter ? value / most : least / value
     }
 
-    /// Why some rows have no claim.
+    /// Says why some rows have no claim.
     private func withheld(_ section: inout Markup) {
         guard let warning = header.assertionWarning else { return }
         note("\(FigureRatio.withheld.prefix(1).uppercased() + FigureRatio.withheld.dropFirst()). \(warning).", &section)

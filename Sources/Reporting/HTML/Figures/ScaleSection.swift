@@ -1,7 +1,7 @@
 import RunRecords
 import Statistics
 
-/// Figures over size: a chart and a table per scenario that ran on several sizes, and the growth of each engine.
+/// Figures over size: for each scenario that ran on several sizes a chart, a table, and the growth of each engine.
 struct ScaleSection: ReportPart {
     let page: ReportPage
 
@@ -12,7 +12,7 @@ struct ScaleSection: ReportPart {
         if figures.isEmpty { return }
         section(Self.anchor, "How does it grow with the size?", main: &main) { section in
             sentences(figures, &section)
-            // If the run is about growth, the first charts stand with the answer.
+            // If the run is about growth, the first charts are in the answer above.
             let isAnswer = if case .growth = PageAnswer(digest: digest).subject { true } else { false }
             let charted = Self.charted(figures).prefix(detail.charts).dropFirst(isAnswer ? GrowthAnswer.most : 0)
             let drawings = charted.map { figure in
@@ -36,7 +36,7 @@ struct ScaleSection: ReportPart {
         }
     }
 
-    /// A sentence per engine: which figures grow, and which show no growth.
+    /// A sentence per engine: in how many figures it grows, and in how many no growth was shown.
     private func sentences(_ figures: [ScaleFigure], _ section: inout Markup) {
         section.element("ul", ["class": "answers"]) { list in
             for engine in digest.engines {
@@ -54,12 +54,12 @@ struct ScaleSection: ReportPart {
         }
     }
 
-    /// The first drawings of the section, for the answer.
+    /// The first drawings of the section, which the answer shows.
     func charts(most: Int, _ grid: inout Markup) {
         for figure in Self.charted(digest.scaleFigures).prefix(min(most, detail.charts)) { chart(figure, &grid) }
     }
 
-    /// A chart per workload: of the time of an operation, else of the rate, else of its first figure.
+    /// A chart per workload: of the time of an operation, or else of the rate, or else of its first figure.
     private static func charted(_ figures: [ScaleFigure]) -> [ScaleFigure] {
         RunDigest.unique(figures.map(\.subject)).compactMap { subject in
             let own = figures.filter { $0.subject == subject }
@@ -93,7 +93,8 @@ struct ScaleSection: ReportPart {
         }
     }
 
-    /// The size of the largest file of the data set beside the lines, else its name.
+    /// The size of the largest file of the data set that is drawn beside the lines; without it, the name of the data
+    /// set.
     private func asideWords(_ figure: ScaleFigure) -> String {
         guard let subject = figure.asideSubject else { return "" }
         let bytes = figure.lines.compactMap {

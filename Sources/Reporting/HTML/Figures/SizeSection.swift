@@ -1,7 +1,7 @@
 import RunRecords
 import Seeds
 
-/// File size over time, then every figure in bytes.
+/// File sizes over time, then every figure in bytes.
 struct SizeSection: ReportPart {
     let page: ReportPage
 
@@ -28,7 +28,7 @@ struct SizeSection: ReportPart {
         }
     }
 
-    /// The first and last file size of the engine that the run is about, if its files were sampled.
+    /// The first and the last file size of the engine that the run is about, if the sizes were sampled.
     private func sentence(_ lines: [SizeLine], _ section: inout Markup) {
         let engine = digest.sides.own.first
         guard let line = lines.first(where: { $0.engine == engine }) ?? lines.first else { return }
@@ -40,7 +40,7 @@ struct SizeSection: ReportPart {
                 + "\(Figure.bytes(largest)) at most, \(Figure.bytes(last)) at last.")
     }
 
-    /// The key of a chart: one scenario on one data set, with its engines and policies.
+    /// What a chart shows: one scenario on one data set, with all engines and policies.
     private struct ChartKey: Hashable {
         var scenario: String
         var dataset: String
@@ -59,16 +59,16 @@ struct SizeSection: ReportPart {
         }
         let groups = Dictionary(grouping: lines, by: keyOf)
         note(
-            "Whole lines are data and log together, thin ones the live data. Where an engine has several lines they "
-                + "are its policies.", &section)
+            "Thick lines are data and log together, thin ones the live data. If an engine has several lines, they "
+                + "are those of its policies.", &section)
         var drawings: [(inout Markup) -> Void] = []
         for key in RunDigest.unique(lines.map(keyOf)).prefix(detail.charts / 2) {
-            // More than eight lines cannot be distinguished, so each engine gets a chart.
+            // More than eight lines in one chart cannot be told apart: then each engine gets a chart.
             let all = groups[key] ?? []
             let parts =
                 all.count <= 8
                 ? [all] : digest.engines.map { engine in all.filter { $0.engine == engine } }.filter { !$0.isEmpty }
-            // Charts of one case share an axis, so that sizes can be compared.
+            // The charts of one key have the same axis, so that their sizes can be compared.
             let high = all.flatMap(\.series.points).map(\.drawnBytes).max() ?? 0
             for part in parts {
                 drawings.append { (grid: inout Markup) in sizeChart(key, Array(part.prefix(8)), high: high, grid: &grid)

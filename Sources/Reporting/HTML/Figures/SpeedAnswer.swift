@@ -1,12 +1,12 @@
 import RunRecords
 import Statistics
 
-/// An engine compared with the best peer: a bar of decisions, the best and the worst figures in words, and both ends as
-/// a forest plot. Bytes and other costs are separate, since they answer another question.
+/// One engine beside the best peer: a bar of decisions, the best and the worst figure in words, and the figures at both
+/// ends as a forest plot. Bytes and other costs are kept apart, since they answer another question.
 struct SpeedAnswer: ReportPart {
     let page: ReportPage
 
-    /// Lines of the plot from each end.
+    /// The most lines of the plot from each end.
     private static let most = 6
 
     func write(_ column: inout Markup) {
@@ -66,7 +66,7 @@ struct SpeedAnswer: ReportPart {
     }
 }
 
-/// Growth of the engines that the run is about, as sentences and the first charts.
+/// How the engine grows that the run is about, as a sentence and the first charts.
 struct GrowthAnswer: ReportPart {
     let page: ReportPage
 

@@ -1,13 +1,13 @@
 import Measuring
 import RunRecords
 
-/// Throughput and latency by durability class; classes are never compared.
+/// Throughput and latency by durability class. Figures of different classes are never compared.
 struct SpeedSection: ReportPart {
     let page: ReportPage
 
     func write(_ main: inout Markup) {
         let content = Markup.build(content)
-        // A question of the plan keeps its section even without figures.
+        // A question of the plan keeps its section, even if it has no figures.
         if content.isEmpty && digest.results(for: .fast).isEmpty && digest.headlines.isEmpty { return }
         section(Question.fast.rawValue, Question.fast.text, main: &main) { section in
             if content.isEmpty { note("This run measured no speed.", &section) }
@@ -35,7 +35,7 @@ struct SpeedSection: ReportPart {
                 latency.write(&part)
             }
             let title = capitalized(RunDigest.durabilityText(durability))
-            // The strictest class is open, the others are folded.
+            // The section of the strictest class is open, those of the others are folded.
             if durability == digest.durabilities.first {
                 section.element("h3", title)
                 figures(&section)
@@ -46,7 +46,7 @@ struct SpeedSection: ReportPart {
         fold("The machine without an engine", nil, section: &section, content: rawFigures)
     }
 
-    /// The decisions of the rounds; without rounds the figures of the engine that the run is about, without a claim.
+    /// A sentence per engine with what the rounds decide on its speed.
     private func sentence(_ section: inout Markup) {
         for headline in digest.headlines.map(\.times) where !headline.lines.isEmpty {
             section.element(
@@ -54,7 +54,7 @@ struct SpeedSection: ReportPart {
         }
     }
 
-    /// The machine's limit without an engine.
+    /// The figures of the machine without an engine.
     private func rawFigures(_ section: inout Markup) {
         let figures = digest.rawResults.flatMap { result in
             result.samples.filter { Measure($0).isRate }.map { (result, $0) }
@@ -75,7 +75,7 @@ struct SpeedSection: ReportPart {
     }
 
     private func rawLimitNote(_ rows: [MeasureRow], _ section: inout Markup) {
-        // Each machine of a merged run has its own limit, shown with its figures.
+        // In a merged run, each machine has a limit of its own, which is shown with its figures.
         guard digest.run.header.merged.isEmpty, let row = rows.first(where: { digest.rawLimit($0) != nil }),
             let result = row.values.values.first?.result,
             let limit = digest.rawOverwritesPerSecond(beside: result)
@@ -117,7 +117,8 @@ struct SpeedSection: ReportPart {
 
     private typealias TitledChart = (row: MeasureRow, what: String, chart: BarChart)
 
-    /// A chart per figure that two engines have. For a figure of a single engine, its labels share a chart.
+    /// A chart per figure that at least two engines have. If a single engine has a figure under several labels, these
+    /// share a chart.
     private func barCharts(_ rows: [MeasureRow]) -> [TitledChart] {
         struct Alone: Hashable {
             var subject: Subject

@@ -1,11 +1,11 @@
-/// The head of every document. Its content security policy forbids any fetch.
+/// The head of every document. Its content security policy forbids to fetch anything.
 enum DocumentHead {
     /// - Parameter style: rules that this page alone needs.
     static func write(title: String, style: String = "", _ html: inout Markup) {
         html.element("head") { head in
             head.open("meta", ["charset": "utf-8"])
             head.open("meta", ["name": "viewport", "content": "width=device-width, initial-scale=1"])
-            // The browser enforces that nothing is fetched.
+            // So the browser enforces that nothing is fetched.
             head.open(
                 "meta",
                 [
@@ -20,7 +20,7 @@ enum DocumentHead {
         html.raw("\n")
     }
 
-    /// The first tab stop: a link past the navigation.
+    /// The first stop of the tab key: a link that skips the navigation.
     static func skipLink(_ body: inout Markup) {
         body.element("a", ["class": "skip", "href": "#main"], "Skip to the answer")
     }

@@ -1,10 +1,10 @@
 import RunRecords
 
-/// The report as one document, of parts that each write their own section.
+/// The report as one document. It consists of parts, each of which writes its own section.
 struct HTMLReport {
     private let page: ReportPage
 
-    /// The upper bound of a report in bytes.
+    /// The size in bytes that a report does not exceed, if a lower level of detail allows it.
     static let sizeLimit = 1_950_000
 
     static func text(_ digest: RunDigest) -> String {
@@ -24,13 +24,13 @@ struct HTMLReport {
     private struct Chapter {
         var anchor: String
         var words: String
-        /// The count shown beside the link: cases or figures. May be empty.
+        /// How many cases or figures the section has, shown beside the link. May be empty.
         var count = ""
         var part: any ReportPart
     }
 
     private var document: String {
-        // A question outside the plan has neither a section nor a link.
+        // A question that the plan does not ask has neither a section nor a link.
         let chapters = chapters.map { ($0, $0.part.markup) }.filter { !$0.1.isEmpty }
         return Markup.build { page in
             page.raw("<!DOCTYPE html>\n")
@@ -53,7 +53,7 @@ struct HTMLReport {
         }
     }
 
-    /// In reading order: the main question follows the answer.
+    /// The sections in reading order. Those of the main question follow the answer.
     private var chapters: [Chapter] {
         let answer = Chapter(anchor: "verdict", words: "Answer", part: VerdictSection(page: page))
         let faults = [
@@ -91,7 +91,7 @@ struct HTMLReport {
         }
     }
 
-    /// How many of the cases have an answer.
+    /// The section of a question, with the number of its cases that have an answer.
     private func question(_ question: Question, _ words: String, _ part: any ReportPart) -> Chapter {
         let results = digest.results(for: question)
         let answered = results.count { !RunDigest.isUnanswered($0) }

@@ -1,4 +1,4 @@
-/// The first thing of a page: how good the news is, and the news as a sentence.
+/// The first words of a page: the answer as a sentence, and how good it is.
 struct Headline {
     var tone: PageAnswer.Tone
     var sentence: String

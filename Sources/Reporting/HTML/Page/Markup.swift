@@ -1,19 +1,19 @@
 /// HTML and SVG as text. Only this type escapes text and attribute values. Names of elements and attributes come from
-/// the code and are not escaped.
+/// the code, and are not escaped.
 struct Markup {
     private(set) var text = ""
-    /// XML instead of HTML: every attribute has a value, even an empty one.
+    /// Whether the text is XML instead of HTML: then every attribute has a value, even an empty one.
     let isXML: Bool
 
     init(isXML: Bool = false) {
         self.isXML = isXML
     }
 
-    /// A nil value leaves the attribute out, so that a condition can stand in the dictionary.
+    /// An attribute whose value is nil is left out, so that a condition can be written in the dictionary.
     typealias Attributes = KeyValuePairs<String, String?>
 
     static func escaped(_ text: String) -> String {
-        // Most texts need no escape. Bytes from 0xC2 on may begin a control character.
+        // Most texts need no escape. A byte 0xC2 may begin a control character.
         let isPlain = text.utf8.allSatisfy { byte in
             byte >= 0x20 && byte != 0x7F && byte != 0xC2 && !(byte == 0x22 || byte == 0x26 || byte == 0x27)
                 && byte != 0x3C && byte != 0x3E
@@ -36,7 +36,7 @@ struct Markup {
         return escaped
     }
 
-    /// Finished markup, and the page's style and script.
+    /// Adds finished markup, or the page's style or script.
     mutating func raw(_ markup: String) {
         text += markup
     }

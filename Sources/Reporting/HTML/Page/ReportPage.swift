@@ -1,10 +1,10 @@
 import RunRecords
 
-/// Shared by all parts of the document: the run, its level of detail, and the anchors of its cases.
+/// What all parts of the document share: the run, the level of detail, and the anchors of its cases.
 struct ReportPage {
     let digest: RunDigest
     let detail: Detail
-    /// In plan order. If not all fit, those that did not pass come first.
+    /// The cases that the document lists, in plan order. If not all fit, those that did not pass come first.
     let listed: [CaseResult]
     private let listedIDs: Set<String>
 
@@ -21,19 +21,19 @@ struct ReportPage {
         listedIDs = Set(listed.map(\.test.id))
     }
 
-    /// The anchor of a case's numbers; nil if they were left out.
+    /// The anchor of a case's entry; nil if the case is not listed.
     func place(of id: String) -> String? {
         listedIDs.contains(id) ? "#c-\(id)" : nil
     }
 
-    /// Levels of detail for large runs. Each level leaves out the least important content.
+    /// A level of detail. For large runs, each further level leaves out the least important contents.
     struct Detail {
         var charts: Int
-        /// Figures of cases that passed.
+        /// Whether cases that passed have their figures.
         var showsPassed: Bool
-        /// Cases in the list; the rest is in the CSV.
+        /// The most cases in the list; the others are in the CSV.
         var cases: Int
-        /// Rows of one table.
+        /// The most rows of a table.
         var rows: Int
 
         static let steps = [

@@ -1,6 +1,6 @@
 import RunRecords
 
-/// A part of the document. It holds its own data, and uses the page for shared data.
+/// A part of the document. It holds its own data, and finds shared data in the page.
 protocol ReportPart {
     var page: ReportPage { get }
     /// Writes the part. A part without content writes nothing.
@@ -43,7 +43,7 @@ extension ReportPart {
         }
     }
 
-    /// A verdict as a word, symbol and colour, with details in a tooltip.
+    /// A verdict as a word, a symbol and a colour. A tooltip explains it.
     func badge(_ standing: Standing, _ words: String? = nil, _ markup: inout Markup) {
         let isPlain = [.judged(.pass), .judged(.notApplicable)].contains(standing)
         badge(standing.shown, words, title: isPlain ? nil : standing.explanation, &markup)
@@ -56,7 +56,7 @@ extension ReportPart {
         }
     }
 
-    /// A button that copies the command. Its text is the command itself.
+    /// A button with a command as its text, which copies the command.
     func command(_ command: String, _ markup: inout Markup) {
         markup.element("button", ["class": "cmd", "type": "button", "title": "Click to copy"]) { button in
             button.element("code", command)
@@ -67,7 +67,7 @@ extension ReportPart {
         markup.element("p", ["class": "note"], words)
     }
 
-    /// The note for a plan whose cases run in parallel or too briefly: only its outcomes count, not its figures.
+    /// The note for a plan whose cases run in parallel or too briefly: only its outcomes count.
     func measuresNothing(_ section: inout Markup) {
         note("This plan measures nothing: only the outcomes of its cases count.", &section)
     }
@@ -97,7 +97,7 @@ extension ReportPart {
         }
     }
 
-    /// A row of drawings: the first ones open, the others folded.
+    /// A row of drawings, of which the first ones are visible and the others folded.
     func gallery(_ drawings: [(inout Markup) -> Void], shown: Int, _ section: inout Markup) {
         func grid(_ part: ArraySlice<(inout Markup) -> Void>, _ markup: inout Markup) {
             markup.element("div", ["class": "charts"]) { grid in for draw in part { draw(&grid) } }

@@ -1,6 +1,6 @@
-/// What a page does beyond being read: the theme, sorting, the search, copying, keys, and opening what a link leads to.
-/// Without it everything is still there. The theme is kept by the browser; search and sort stand in the address, so
-/// that they can be handed on: `#q=commit+lmdb&sort=t-peers.3.descending`.
+/// What a page does besides showing text: the theme, sorting, search, copying, keys, and unfolding what a link leads
+/// to. Without the script all contents are still there. The browser keeps the theme; search and sort are in the
+/// address, so that they can be passed on: `#q=commit+lmdb&sort=t-peers.3.descending`.
 enum ReportScript {
     static let text = """
         \(ThemeScript.text)

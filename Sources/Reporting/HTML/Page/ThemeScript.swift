@@ -1,4 +1,4 @@
-/// Light or dark: as the system has it, until the reader chooses; the browser keeps the choice for all pages.
+/// Light or dark: as the system is set, until the reader chooses. The browser keeps the choice for all pages.
 enum ThemeScript {
     static let text = """
         'use strict';

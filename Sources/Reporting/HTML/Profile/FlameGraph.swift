@@ -1,17 +1,17 @@
 import RunRecords
 import Seeds
 
-/// Stacks as a drawing: a function stands below its caller, as wide as its part of all costs. Each box is a stop of
-/// the keyboard, says its name, its cost and its share, and fills the width when it is chosen (`FlameScript`).
+/// Stacks as a drawing: a function is below its caller, and as wide as its share of all costs. Each box can be reached
+/// by the keyboard, has its name, cost and share as a tooltip, and fills the width when it is chosen (`FlameScript`).
 ///
-/// Places across are in hundredths of the width, so that the drawing takes whatever width there is.
+/// Horizontal places are in percent of the width, so that the drawing fills whatever width there is.
 struct FlameGraph {
     let stacks: FoldedStacks
 
     private static let rowHeight = 18
-    /// Of all costs; narrower boxes are narrower than a pixel.
+    /// The least share of all costs that is drawn: a box with less is narrower than a pixel.
     private static let narrowest = 1.0 / 3_000
-    /// As many colours has `ColourStyle.flames`.
+    /// The number of colours in `ColourStyle.flames`.
     private static let colours = UInt64(ColourStyle.flames.count)
 
     func draw(_ markup: inout Markup) {
@@ -27,7 +27,7 @@ struct FlameGraph {
         ) { $0.raw(boxes.text) }
     }
 
-    /// Returns the row of the deepest box.
+    /// Draws a box and those of its callees. Returns the row of the deepest box.
     private func box(_ node: FoldedStacks.Node, at left: Double, row: Int, _ boxes: inout Markup) -> Int {
         let share = node.cost / stacks.root.cost
         guard share >= Self.narrowest else { return max(0, row - 1) }
@@ -42,7 +42,7 @@ struct FlameGraph {
                 "data-x": Self.fraction(left), "data-w": Self.fraction(share), "data-r": String(row),
             ], node.name)
         var (place, deepest) = (left, row)
-        // The order of names: a function has the same place in two drawings.
+        // Ordered by name, so that a function has the same place in two drawings.
         for child in node.children.sorted(by: { $0.name < $1.name }) {
             deepest = max(deepest, box(child, at: place, row: row + 1, &boxes))
             place += child.cost / stacks.root.cost
@@ -50,13 +50,13 @@ struct FlameGraph {
         return deepest
     }
 
-    /// Fine enough to be enlarged a thousand times.
+    /// Fine enough for a box to be enlarged a thousand times.
     private static func fraction(_ value: Double) -> String {
         let digits = String(Int((value * 1e8).rounded()))
         return digits.count > 8 ? "1" : "0." + String(repeating: "0", count: 8 - digits.count) + digits
     }
 
-    /// Warm, by the name alone: equal functions have equal colours, and colours mean nothing else.
+    /// A warm colour that follows from the name alone: equal functions have equal colours, which mean nothing else.
     private static func colour(_ name: String, _ row: Int) -> String {
         row == 0 ? "all" : "fl\(StableHash.of(name) % colours)"
     }

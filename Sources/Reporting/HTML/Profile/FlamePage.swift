@@ -1,19 +1,19 @@
 import RunRecords
 
-/// Where a case spent its time, as a document of its own: the function that took most in a sentence, the flame graph,
-/// and every function in a table.
+/// Where a case spent its time, as a document of its own: a sentence with the function that took the most, the flame
+/// graph, and a table of functions.
 struct FlamePage {
     let stacks: FoldedStacks
     let title: String
 
-    /// What a function took by itself and with all that it called. A function that calls itself counts once.
+    /// What a function took by itself, and together with all that it called. A function that calls itself counts once.
     struct Function {
         var name: String
         var own = 0.0
         var whole = 0.0
     }
 
-    /// Functions in the table; the file of folded stacks has all.
+    /// The most functions in the table; the file of folded stacks has all.
     private static let most = 60
 
     static func cost(_ cost: Double, _ unit: String) -> String {
@@ -22,7 +22,7 @@ struct FlamePage {
 
     private var all: Double { stacks.root.cost }
 
-    /// What took most by itself comes first.
+    /// The functions, first the one that took the most by itself.
     var functions: [Function] {
         var found: [String: Function] = [:]
         func walk(_ node: FoldedStacks.Node, _ callers: Set<String>) {
@@ -72,7 +72,7 @@ struct FlamePage {
         }
     }
 
-    /// `read takes 75 % of all samples by itself; with what it calls, main takes 99 %`.
+    /// `read takes 75 % of all samples by itself; it and the next two 99 %.`
     private func sentence(_ functions: [Function]) -> String {
         guard let first = functions.first, all > 0 else { return "Nothing was seen." }
         let three = functions.prefix(3).reduce(0) { $0 + $1.own }
@@ -94,7 +94,7 @@ struct FlamePage {
                 tools.element("button", ["type": "button", "id": "flame-whole", "hidden": ""], "Show all  Esc")
                 tools.element("output", ["id": "found", "aria-live": "polite"], "")
             }
-            // Where no pointer hovers the line says what a box is.
+            // This line has the text of a box for readers whose pointer does not hover.
             section.element("output", ["id": "flame-box", "aria-live": "polite", "class": "facts"], "\u{A0}")
             FlameGraph(stacks: stacks).draw(&section)
             section.element(

@@ -1,5 +1,5 @@
-/// What the drawing of a profile does beyond being read: a box is made as wide as the page, arrows go from box to box,
-/// and a search fades what it does not find. Without it each box still says what it is.
+/// What the drawing of a profile does besides showing boxes: a box becomes as wide as the page, arrow keys go from box
+/// to box, and a search fades the boxes that it does not find. Without the script each box still has its tooltip.
 enum FlameScript {
     static let text = """
         (() => {

@@ -1,4 +1,4 @@
-/// The first screen: verdict, findings, questions, bars of shares and the map of faults.
+/// The style of the first screen: verdict, findings, questions, bars of shares and the map of faults.
 enum AnswerStyle {
     static let text = """
         .answer { display: grid; grid-template-columns: minmax(0, 1.75fr) minmax(280px, 1fr); gap: 6px 32px;

@@ -1,4 +1,4 @@
-/// Drawings: charts, the forest plot, strips over files.
+/// The style of drawings: charts, the forest plot, strips over files.
 enum DrawingStyle {
     static let text = """
         .charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 320px), 1fr));
@@ -57,7 +57,7 @@ enum DrawingStyle {
         """
 }
 
-/// Paper: light, whatever the screen was; nothing folded, nothing cut off at the edge.
+/// The style on paper: light, whatever the screen was; nothing is folded, and nothing cut off at the edge.
 enum PrintStyle {
     static let text = """
         @page { size: A4 landscape; margin: 11mm }

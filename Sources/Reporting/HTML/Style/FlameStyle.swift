@@ -1,4 +1,4 @@
-/// The drawing of a profile.
+/// The style of the drawing of a profile.
 enum FlameStyle {
     static var text: String {
         let light = ColourStyle.flames.map { "--\($0.name):\($0.light)" }.joined(separator: ";")
@@ -26,7 +26,7 @@ enum FlameStyle {
 }
 
 extension ColourStyle {
-    /// Warm grounds of one lightness, on which ink stands out.
+    /// Warm colours of equal lightness, on which the text can be read.
     static let flames: [Named] = [
         ("flame0", "#f6d7b0", "#5a3a1e"), ("flame1", "#f0b98a", "#6b4523"), ("flame2", "#e9d18a", "#57491c"),
         ("flame3", "#e8b95c", "#66501a"), ("flame4", "#e3a487", "#66392a"), ("flame5", "#f2ccc0", "#5c3d3a"),

@@ -1,4 +1,4 @@
-/// The frame of a page: the head, the navigation beside the text, sections, folds and words.
+/// The style of a page's frame: the head, the navigation beside the text, sections, folds and words.
 enum PageStyle {
     static let text = """
         * { box-sizing: border-box }

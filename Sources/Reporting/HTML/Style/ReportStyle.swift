@@ -1,4 +1,4 @@
-/// The style sheet of every page: system fonts, figures of equal width, and colours by name, so that light, dark and
+/// The style sheet of every page: system fonts, digits of equal width, and colours by name, so that light, dark and
 /// paper differ in one place.
 enum ReportStyle {
     static var text: String {
@@ -33,8 +33,8 @@ enum ColourStyle {
         ("badbg", "#fbe9e7", "#3b1c1a"), ("doubtbg", "#fbf1dc", "#352a12"), ("calmbg", "#ebeef4", "#222935"),
     ]
 
-    /// The six outcomes, from mild to grave, distinct in lightness for colour-blind readers. `on-` is the text colour
-    /// on them.
+    /// The six outcomes, from mild to grave. They differ in lightness, for colour-blind readers. `on-` is the colour of
+    /// text on them.
     static let outcomes: [Named] = [
         ("correct", "#cfe8da", "#22442f"), ("on-correct", "#1c2024", "#f2f4f5"),
         ("reported", "#8fbbe3", "#2f618f"), ("on-reported", "#1c2024", "#ffffff"),

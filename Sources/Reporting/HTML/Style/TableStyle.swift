@@ -1,4 +1,4 @@
-/// Tables: each scrolls in its own box, with a sticky head and first column.
+/// The style of tables: each scrolls in its own box, with a head and a first column that stay in view.
 enum TableStyle {
     static let text = """
         .scroll { overflow: auto; max-height: min(76vh, 900px); margin: 6px 0 }
@@ -65,7 +65,7 @@ enum TableStyle {
         """
 }
 
-/// The list of cases, each of which opens to its figures.
+/// The style of the list of cases, each of which unfolds to its figures.
 enum CaseStyle {
     static let text = """
         .tools { display: flex; flex-wrap: wrap; gap: 10px 16px; align-items: center; margin: 8px 0; font-size: 13.5px }

@@ -1,6 +1,6 @@
 import Statistics
 
-/// How many figures are ahead, behind, the same and open, each in its colour.
+/// How many figures are ahead, behind, the same and open, each count in the colour of its decision.
 struct DecisionCounts {
     let headline: HeadlineFigures
 

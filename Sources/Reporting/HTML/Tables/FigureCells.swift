@@ -1,9 +1,9 @@
 import RunRecords
 
-// Cells of tables of figures, shared by all parts.
+// Cells of tables of figures, which all parts share.
 
 extension ReportPart {
-    /// The figure of an engine that a row has, or a point where it has none.
+    /// The figure of an engine in a row, or a point if the row has none.
     ///
     /// - Parameter order: the sort key of a column with several units; nil to sort by the figure.
     func figureCell(
@@ -16,14 +16,14 @@ extension ReportPart {
         figureCell(row, sample, result: result, ratio: ratio, order: order, style: style, line: &line)
     }
 
-    /// A figure with its spread, and its ratio where it is given: coloured only where the rounds decide.
+    /// A figure with its spread, and with its ratio if one is given: in colour only if the rounds decide.
     func figureCell(
         _ row: MeasureRow, _ sample: Sample, result: CaseResult, ratio: FigureRatio?, order: Double? = nil,
         style: String = "n", line: inout Markup
     ) {
         let isDoubtful = digest.isDoubtful(result, row.measure)
         let marks = (result.isCut ? "\u{2020}" : "") + (isDoubtful ? "\u{2021}" : "")
-        let title = exactText(sample, ratio, row.measure) + (isDoubtful ? "; another one without the harness" : "")
+        let title = exactText(sample, ratio, row.measure) + (isDoubtful ? "; another value without the harness" : "")
         line.element("td", ["class": style, "data-v": Figure.exact(order ?? sample.value)]) { cell in
             cell.element(
                 "a", ["href": place(of: result.test.id), "title": title], row.measure.text(sample.value) + marks)
@@ -36,7 +36,7 @@ extension ReportPart {
         }
     }
 
-    /// What the machine gives without an engine, and which share of it an engine reaches.
+    /// The limit of the machine without an engine, and the share of it that an engine reaches.
     func limitCell(_ row: MeasureRow, _ limit: Double?, share: Double?, line: inout Markup) {
         line.element("td", ["class": "n", "data-v": limit.map(Figure.exact) ?? ""]) { cell in
             guard let limit else { return }
@@ -45,7 +45,7 @@ extension ReportPart {
         }
     }
 
-    /// How many measurements stand behind the figures of a row: one number, or the least and the most.
+    /// How many measurements the figures of a row rest on: one number, or the least and the most.
     func countCell(_ row: MeasureRow, _ line: inout Markup) {
         let counts = row.values.values.map(\.sample.count)
         guard let least = counts.min(), let most = counts.max() else { return line.element("td", "") }

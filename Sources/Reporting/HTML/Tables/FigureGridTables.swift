@@ -1,6 +1,6 @@
 import RunRecords
 
-/// Rates of engines in one table that several cases fill.
+/// Tables of rates that several cases fill, with a row per engine.
 struct FigureGridTables: ReportPart {
     let page: ReportPage
     let durability: DurabilityClass

@@ -1,17 +1,18 @@
 import RunRecords
 
-/// A table of figures by engine: what was measured on is a row of its own above its figures, so that the first column
-/// is as narrow as the name of a figure. Where the reader sorts, these rows go and each figure says what it is of.
+/// A table of figures by engine. A row of its own, above the figures of a subject, names the subject, so that the first
+/// column is only as wide as the name of a figure. When the reader sorts, these rows are hidden, and each figure shows
+/// its subject.
 struct FigureRows {
     let part: any ReportPart
     let id: String
     let engines: [String]
-    /// Of the machine, a column behind the engines.
+    /// Whether the last column is the limit of the machine.
     let hasLimit: Bool
 
     /// - Parameters:
-    ///   - cells: writes the cell of a row, by its place in `rows`, for an engine.
-    ///   - limit: writes the cell of the machine.
+    ///   - cells: writes the cell of an engine in a row, which is given by its index in `rows`.
+    ///   - limit: writes the cell with the limit of the machine in a row.
     func write(
         _ rows: [MeasureRow], _ section: inout Markup, cells: (Int, String, inout Markup) -> Void,
         limit: (Int, inout Markup) -> Void
@@ -66,6 +67,6 @@ struct FigureRows {
         }
     }
 
-    /// A tuned engine's column is one that the reader may leave out.
+    /// A reader can hide the columns of tuned engines.
     static func style(_ engine: String) -> String { engine.hasSuffix("-tuned") ? "n tuned" : "n" }
 }

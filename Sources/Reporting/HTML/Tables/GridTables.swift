@@ -1,6 +1,6 @@
 import RunRecords
 
-/// The tables that the cases of a question fill, one cell a case.
+/// The tables that the cases of a question fill, one cell per case.
 struct GridTables: ReportPart {
     let page: ReportPage
     let question: Question

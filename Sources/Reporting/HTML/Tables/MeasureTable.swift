@@ -1,11 +1,11 @@
 import RunRecords
 
-/// A row per figure below what it is of, a column per engine.
+/// A table with a row per figure, below a row that names the subject, and a column per engine.
 struct MeasureTable: ReportPart {
     let page: ReportPage
     let rows: [MeasureRow]
     let durability: DurabilityClass
-    /// Part of the table's id.
+    /// The part of the table's id that tells it from the other tables of its durability class.
     let name: String
     let title: String
 

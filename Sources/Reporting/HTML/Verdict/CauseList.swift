@@ -1,7 +1,7 @@
 import RunRecords
 
-/// The failures of one verdict: a sentence per engine, scenario and outcome; below it, folded, each cause with an
-/// example, its commands and its cases.
+/// The failures of one verdict: a sentence per engine, scenario and outcome. Folded below it are its causes, each with
+/// an example, its commands and its cases.
 struct CauseList: ReportPart {
     let page: ReportPage
     let verdict: Verdict
@@ -12,7 +12,7 @@ struct CauseList: ReportPart {
         if findings.isEmpty { return }
         let causes = findings.reduce(0) { $0 + $1.groups.count }
         if verdict == .unpromised {
-            // Folded, since no engine promised to prevent this outcome.
+            // Folded, since no engine promised to prevent these outcomes.
             fold(title, Figure.count(causes, "cause"), section: &section) { list(findings, &$0) }
             return
         }
@@ -42,7 +42,7 @@ struct CauseList: ReportPart {
         }
     }
 
-    /// A harness error is described as a case, not as the engine's fault.
+    /// A sentence about a failure. An error of the harness is said to be of a case, and not of the engine.
     private func sentence(_ finding: Finding) -> String {
         if [.harnessError, .suspectedHarness].contains(verdict) {
             let count = finding.groups.reduce(0) { $0 + $1.cases.count }

@@ -1,6 +1,6 @@
 import RunRecords
 
-/// Counts of cases: by family with the severity of violations, and by engine.
+/// Counts of cases: by family, with what the violations cost, and by engine.
 struct CountTables: ReportPart {
     let page: ReportPage
 
@@ -9,7 +9,7 @@ struct CountTables: ReportPart {
         engineSummary(&section)
     }
 
-    /// Every family with a case, zeros included, so that a missing family was not tested.
+    /// Every family that has a case, also without violations: a family that is not listed was not tested.
     private func familySummary(_ section: inout Markup) {
         let families = digest.familyCounts
         if families.isEmpty { return }

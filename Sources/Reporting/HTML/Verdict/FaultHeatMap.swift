@@ -1,7 +1,7 @@
 import RunRecords
 
-/// Every fault by every engine on one screen: the colour is the gravest outcome, the number the share of bad trials. A
-/// mark shows a broken promise; a cell links to its gravest case.
+/// Every fault and engine on one screen. The colour of a cell is the gravest outcome, its number the share of bad
+/// trials, and a mark shows a broken promise. A cell links to its gravest case.
 struct FaultHeatMap: ReportPart {
     let page: ReportPage
 
@@ -80,7 +80,7 @@ struct FaultHeatMap: ReportPart {
             ], words)
     }
 
-    /// Without a sign: `38`, `0.9`, `<0.1`.
+    /// The number without the sign for percent: `38`, `0.9`, `<0.1`.
     private static func percent(_ share: Double) -> String {
         let percent = share * 100
         if percent < 0.1 { return "<0.1" }

@@ -1,6 +1,6 @@
 import RunRecords
 
-/// Engine, fault and outcome in counts and shares, beside the promises.
+/// A table of engines and faults with the outcomes in counts and shares, and the engine's promises.
 struct FaultSection: ReportPart {
     static let anchor = "faults"
 
@@ -11,7 +11,7 @@ struct FaultSection: ReportPart {
         if rows.isEmpty { return }
         section(Self.anchor, "What does each fault do to each engine?", main: &main) { section in
             section.element("p", ["class": "sentence"], sentence(rows))
-            // If the run is about faults, the map stands with the answer.
+            // If the run is about faults, the map is in the answer above.
             if case .question(.safe) = PageAnswer(digest: digest).subject {
             } else {
                 FaultHeatMap(page: page).write(&section)
@@ -26,7 +26,7 @@ struct FaultSection: ReportPart {
         }
     }
 
-    /// How many engines neither returned wrong data nor lost any, and which did.
+    /// Which engines returned wrong data or silently lost data, or that none did.
     private func sentence(_ rows: [FaultRow]) -> String {
         let engines = RunDigest.unique(rows.map(\.engine))
         let harmed = engines.filter { engine in

@@ -1,7 +1,7 @@
 import RunRecords
 import Statistics
 
-/// Each question with its answer in a line or two; the sections below have the rest.
+/// Each question with its answer in a line or two. The sections below have the rest.
 struct GlanceSection: ReportPart {
     let page: ReportPage
 
@@ -31,7 +31,7 @@ struct GlanceSection: ReportPart {
         }
     }
 
-    /// Broken promises, which the figures of speed and size below cannot show.
+    /// The broken promises, which figures of speed and size do not show.
     private func violationsOf(_ question: Question, _ markup: inout Markup) {
         let broken = digest.results(for: question).filter(\.verdict.isViolation)
         if broken.isEmpty { return }
@@ -69,8 +69,8 @@ struct GlanceSection: ReportPart {
         }
     }
 
-    /// Best, median and worst figure that was measured in rounds; else, without a claim, the first figure of up to four
-    /// scenarios in the strictest durability class.
+    /// The best and the worst figure that was measured in rounds. Without rounds, the first figure of up to four
+    /// scenarios in the strictest durability class, without a claim.
     private func speedGlance(_ subject: String, _ markup: inout Markup) {
         if !header.measures { return }
         let headlines = digest.headlines

@@ -1,6 +1,6 @@
 import RunRecords
 
-/// Engine by scenario. A cell has the gravest verdict of its cases and leads to that case.
+/// Engine by scenario. A cell shows the gravest verdict of its cases, and links to the case that has it.
 struct MatrixSection: ReportPart {
     let page: ReportPage
 

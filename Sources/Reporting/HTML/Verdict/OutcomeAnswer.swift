@@ -1,11 +1,11 @@
 import RunRecords
 
-/// One sentence about an engine: the trials, and those that failed, of any outcome. It never says `none` if a case of
-/// these rows or of another family violates a promise.
+/// One sentence about an engine: its trials, and those that did not go well, by outcome. It says that none was wrong
+/// only if no case, of these rows or of another family, violates a promise.
 struct OutcomeAnswer {
     let engine: String
     let rows: [OutcomeRow]
-    /// Violations of the engine in other families, with their numbers; may be empty.
+    /// The engine's violations in other families, with their counts; may be empty.
     var elsewhere = ""
 
     func write(_ item: inout Markup) {
@@ -29,7 +29,7 @@ struct OutcomeAnswer {
             let judged = rows.filter { $0.standing == .judged(verdict) }
             let wrong = Self.wrong(judged)
             if wrong.isEmpty {
-                // A case without such an outcome is counted as a case.
+                // A case that has no such outcome counts as one case.
                 if judged.isEmpty || [.pass, .unpromised].contains(verdict) { continue }
                 add(Figure.count(judged.count, "case"), isBad: verdict.isViolation, " (\(words))")
                 continue
@@ -41,8 +41,8 @@ struct OutcomeAnswer {
         if !elsewhere.isEmpty { add("violations elsewhere: \(elsewhere)", isBad: true) }
     }
 
-    /// The outcomes behind the verdict, by group: those that the scenario does not accept. For a passed case, and a
-    /// case without causes, the dishonest outcomes.
+    /// The outcomes behind the verdict, by the word that is shown: those that the scenario does not accept. For a case
+    /// that passed, and for one without causes, they are the outcomes that are not honest.
     private static func wrong(_ rows: [OutcomeRow]) -> [(outcome: ShownOutcome, count: Int)] {
         ShownOutcome.allCases.reversed().compactMap { outcome in
             let count = rows.reduce(0) { sum, row in

@@ -1,6 +1,6 @@
 import RunRecords
 
-/// A question that is answered by outcomes only: deleted objects, migrations.
+/// The section of a question that outcomes alone answer: deleted objects, migrations.
 struct OutcomeSection: ReportPart {
     let page: ReportPage
     let question: Question
@@ -13,7 +13,7 @@ struct OutcomeSection: ReportPart {
     }
 }
 
-/// Outcomes of every fault and check by engine, and their places in the files.
+/// The section on safety: the outcomes of every fault and check by engine, and their places in the files.
 struct SafetySection: ReportPart {
     let page: ReportPage
 
@@ -26,7 +26,7 @@ struct SafetySection: ReportPart {
     }
 }
 
-/// A sentence per engine, the grids that the cases fill, and a table of outcomes.
+/// A sentence per engine, the tables that the cases fill, and a table of outcomes.
 struct QuestionOutcomes: ReportPart {
     let page: ReportPage
     let question: Question

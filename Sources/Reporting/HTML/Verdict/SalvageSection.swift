@@ -1,6 +1,6 @@
 import RunRecords
 
-/// Counts of what checks reported about damaged copies, and of what salvages recovered.
+/// What checks found in damaged copies, and what salvages recovered from them, in counts.
 struct SalvageSection: ReportPart {
     static let anchor = "salvage"
 

@@ -1,7 +1,7 @@
 import RunRecords
 
 /// The first screen: the run's main question, its answer as a sentence and a picture, whether promises were kept, and
-/// which cases have no answer. Everything else is folded below.
+/// which cases have no answer. All other contents are folded below.
 struct VerdictSection: ReportPart {
     let page: ReportPage
 
@@ -42,10 +42,10 @@ struct VerdictSection: ReportPart {
         }
         unanswered(&column)
         for verdict in [Verdict.suspectedHarness, .harnessError] {
-            let title = verdict == .harnessError ? "Errors of the harness" : "Suspected of the harness"
+            let title = verdict == .harnessError ? "Errors of the harness" : "The harness is suspected"
             CauseList(page: page, verdict: verdict, title: title).write(&column)
         }
-        // Warnings about figures stand with the figures; they are no verdict.
+        // Warnings about figures are shown as notes: they are no verdict.
         for words in digest.notes {
             let topic = words.prefix { $0 != ":" }
             note(topic.prefix(1) + topic.dropFirst().lowercased() + words.dropFirst(topic.count), &column)
@@ -54,7 +54,7 @@ struct VerdictSection: ReportPart {
 
     // MARK: Cases without an answer
 
-    /// A line per reason, with the cases behind it.
+    /// A line per reason, with the cases that have it.
     private func unanswered(_ column: inout Markup) {
         let missing = digest.missing.count
         if missing > 0 {
@@ -101,8 +101,8 @@ struct VerdictSection: ReportPart {
     }
 }
 
-/// A line per question that the plan asks, with a bar of how its cases ended: an unanswered question stays, with the
-/// reason.
+/// A line per question that the plan asks, with a bar of how its cases ended. A question without an answer is listed,
+/// too, with the reason.
 struct QuestionList: ReportPart {
     let page: ReportPage
 
@@ -174,7 +174,7 @@ struct ShareBar {
     }
 }
 
-/// The words of verdicts and outcomes, a line each.
+/// What the words for verdicts and outcomes mean, a line each.
 struct ShownLegend: ReportPart {
     let page: ReportPage
 
