@@ -163,25 +163,23 @@ final class SectionFollower<Key: Hashable, SectionElement: RealmCollectionValue>
     }
 
     private func update(_ sections: Followed, _ changes: PlaceChanges) -> SectionUpdate<Key> {
-        #if Zoo
-            let isAnew = PlantedMistake.sectionsAnew.isPlanted
-        #else
-            let isAnew = false
-        #endif
         if runs != nil {
-            if !isAnew, let update = patch(sections, changes) { return update }
-            // They are no runs any more, or the changes are not those of what is shown.
+            if let update = patch(sections, changes) { return update }
+            // They are no runs any more, or the changes are not those of the version that is shown.
             let (before, rows) = (runs?.frame ?? [], runs?.rows.keys ?? [])
             remember(sections)
             return compare(before, rows, changes)
         }
         let (before, rows) = (frame, known.rows)
-        if isAnew { remember(sections) } else { follow(sections, changes) }
+        follow(sections, changes)
         return compare(before, rows, changes)
     }
 
     /// Goes on to the next rows without computing the others.
     private func patch(_ sections: Followed, _ changes: PlaceChanges) -> SectionUpdate<Key>? {
+        #if Zoo
+            if PlantedMistake.sectionsAnew.isPlanted { return nil }
+        #endif
         guard var next = runs, let source = sections.results._source, let now = source.followedRows,
             let changed = changedRows.take(),
             let places = source.attempt({ () throws(StorageError) in try now.places(of: changed) }),
@@ -230,6 +228,9 @@ final class SectionFollower<Key: Hashable, SectionElement: RealmCollectionValue>
 
     /// Computes the sections of new and changed rows.
     private func follow(_ sections: Followed, _ changes: PlaceChanges) {
+        #if Zoo
+            if PlantedMistake.sectionsAnew.isPlanted { return remember(sections) }
+        #endif
         guard let source = sections.results._source, let changed = changedRows.take(),
             let followed = known.followed(to: source.keys(), changes, changed, sections.key(ofRow:))
         else { return remember(sections) }
