@@ -21,7 +21,7 @@ struct FirstOpenRace: Scenario {
 
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? {
         switch outcome {
-        // A process that is refused because others are at work has lost no data, but made no progress.
+        // A process that is refused because others have the database open has lost no data, but made no progress.
         case .hung, .refused: .boundedWait
         case .crashed: nil
         default: expects
@@ -72,7 +72,7 @@ struct FirstOpenRace: Scenario {
         try session.close()
     }
 
-    /// The row of a refused opener may or may not be there: a first read decides.
+    /// Reads the database once to see whether the row of a refused opener is there, as it may be; then judges all rows.
     private static func judge(
         _ context: CaseContext, _ location: DatabaseLocation, _ ends: [OpenerEnd]
     ) throws -> (Outcome, String) {

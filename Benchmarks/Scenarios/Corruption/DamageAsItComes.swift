@@ -64,7 +64,7 @@ private struct AppQuestions {
     private let keys: [Int64]
     private let integer: String
     private let text: (column: String, value: String)
-    /// Columns without links, which rows are read for by their keys.
+    /// The columns without links: what a row is read for by its key.
     private let plain: [Column]
     private let expected: [String: String]
     private static let names = ["count", "loop", "iterate", "sum", "filter", "keys", "loop again", "count again"]

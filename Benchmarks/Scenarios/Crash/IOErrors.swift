@@ -7,9 +7,10 @@ import Seeds
 /// Lets one file call of a script on an engine's own files fail, in each possible way: each trial plays the script
 /// again in a process of its own, lifts the fault, and opens the database in another process.
 ///
-/// Reported errors are allowed. A failed step is done or not, an acknowledged one is done, and the reads of the failed
-/// process must agree with that. Under `full` a commit must not be acknowledged if its sync failed and no later sync
-/// covers it. Afterwards the database must open and take a transaction, and the engine's own check must find nothing.
+/// Reported errors are allowed. A failed step has taken effect or not, an acknowledged one has, and the reads of the
+/// process that met the error must agree with that. In the class `full` a commit must not be acknowledged if its sync
+/// failed and no later sync covers it. Afterwards the database must open and take a transaction, and the engine's own
+/// check must find nothing.
 struct IOErrors: Scenario {
     let slug = "io-errors"
     let family = Family.crash

@@ -11,9 +11,9 @@ import Synchronization
 
 /// Measures the anonymous memory of a compaction, relative to the size of the file.
 ///
-/// A violation, where an engine promises a bounded size: more anonymous memory than the share of the file, and a
-/// constant, that the case allows. Pages of mapped files do not count: the kernel reclaims them when it needs memory. A
-/// file smaller than `least` is inconclusive: any use would stay below the constant.
+/// A violation, if the engine promises a bounded size: more anonymous memory than the allowed share of the file and a
+/// constant. Pages of mapped files do not count, since the kernel reclaims them when it needs memory. A file smaller
+/// than `least` makes the case inconclusive: any use would stay below the constant.
 struct CompactMemory: Scenario {
     let slug = "compact-memory"
     let family = Family.growth

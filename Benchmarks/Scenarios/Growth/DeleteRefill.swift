@@ -2,7 +2,7 @@ import Harness
 import Measuring
 import RunRecords
 
-/// All rows deleted in one transaction and inserted again in another, round after round.
+/// Deletes all rows in one transaction and inserts them again in another, round after round.
 ///
 /// A violation: a file that grows from round to round, or other rows than were inserted last. The series shows the
 /// space that the engine reports as free after a deletion.

@@ -3,10 +3,11 @@ import Measuring
 import RunRecords
 import Seeds
 
-/// Short-lived threads open the database, write and end, while their sessions are released some rounds later.
+/// Short-lived threads open the database, write and end; their sessions are closed some rounds later.
 ///
 /// A violation: a file that keeps growing after the first rounds, or a row that differs from the threads' writes. An
-/// open session pins the version that it saw last: here each is kept open for a number of rounds set by the plan.
+/// open session pins the version that it saw last; here each stays open for the number of rounds in the parameter
+/// `held`.
 struct ManyWriterThreads: Scenario {
     let slug = "many-writer-threads"
     let family = Family.growth
@@ -77,7 +78,8 @@ struct ManyWriterThreads: Scenario {
         context.judgeContent("content", at: location, expected: oracle)
     }
 
-    /// The rows that a thread sets, and their values. Threads share no row, so that their order does not matter.
+    /// The rows that a thread sets, and their values. Threads share no row, so the order of their commits does not
+    /// matter.
     private struct Work: Sendable {
         private let seed: Seed
         private let threads: Int

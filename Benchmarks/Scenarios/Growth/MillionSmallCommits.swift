@@ -76,7 +76,7 @@ struct MillionSmallCommits: Scenario {
         report.add(.writtenBytesPerCommit, average, count: count)
         report.add(.writeAmplification, average / 8, count: count)
         guard context.engine.promises(.boundedSize) else { return }
-        // No bytes counted: the engine writes in another way than by write calls.
+        // No bytes were counted if the engine writes in another way than by write calls.
         guard average > 0 else {
             report.inconclusive("no byte was written to the files that are counted")
             return

@@ -1,8 +1,8 @@
 import Harness
 import RunRecords
 
-/// A reader that holds an old version while a writer updates row after row: the file must not grow without bound, and
-/// the reader must see its version to the end.
+/// A reader holds an old version while a writer updates row after row. The file must not grow without bound, and the
+/// reader must see its version to the end.
 struct PinnedReader: Scenario {
     let slug = "pinned-reader"
     let family = Family.growth

@@ -8,7 +8,7 @@ package enum CallFault: Hashable, Sendable, CustomStringConvertible {
         case inputOutputError = "EIO"
         case noSpace = "ENOSPC"
         case quota = "EDQUOT"
-        /// A read or write transfers half of its bytes. If the fault is for good, later calls that need space fail with
+        /// A read or write transfers half of its bytes. If the fault is for good, later calls of its kinds fail with
         /// ENOSPC.
         case short
     }

@@ -6,9 +6,9 @@ import RunRecords
 /// before, during and after it, and the time until they have recovered.
 ///
 /// The preloaded library delays syncs and writes; a run without a delay is the control. A commit that never returns is
-/// `hung`, and so is a writer that does not recover within the bound: to at most twice the median from before, by the
-/// median of the commits of a tenth of a second, until the end. Where the delay does not show in the commits, or the
-/// control does not recover either, the case is `inconclusive`.
+/// `hung`. So is a writer that does not recover within the bound: from some time until the end, the median of the
+/// commits of each tenth of a second is at most twice the median before the period. The case is `inconclusive` if the
+/// delay does not show in the commits, or if the control does not recover either.
 struct SlowSpell: Scenario {
     let slug = "slow-spell"
     let family = Family.crash

@@ -9,7 +9,7 @@ struct SpellWriter {
     struct Played {
         /// nil where the process did not finish.
         var courses: (control: SpellCourse, spell: SpellCourse)?
-        /// How it ended otherwise.
+        /// The outcome of a process that did not finish.
         var end: (outcome: Outcome, detail: String) = (.correct, "")
         var acknowledged = 0
     }

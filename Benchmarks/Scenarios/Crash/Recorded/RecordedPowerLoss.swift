@@ -6,12 +6,13 @@ import ProgramTrials
 import RunRecords
 
 /// A process runs random operations on a table, on a real file system under the recorder; every possible disk after a
-/// power failure is opened. The same as `storage-history`, which is for Strata alone, for every engine.
+/// power failure is opened. `storage-history` does the same on the simulated disk, for Strata alone; this scenario is
+/// for every engine.
 ///
-/// A read after a crash must give the state after one transaction, as a whole: under `full` at least the last
-/// acknowledged one, and in every class at most the last begun one. The engine's own check must find nothing. Where the
-/// class allows acknowledged transactions to be lost, the disks that lack some are counted. On some of the disks a
-/// process of its own recovers, under the recorder too, with a second power failure during the recovery.
+/// A read after a crash must give the state after one transaction, as a whole: in the class `full` at least the last
+/// acknowledged one, and in every class at most the last begun one. The engine's own check must find nothing. If the
+/// class allows acknowledged transactions to be lost, the disks that lack some are counted. Recoveries of some disks
+/// run in processes of their own under the recorder, so that power can fail during the recovery, too.
 struct RecordedPowerLoss: Scenario {
     let slug = "recorded-power-loss"
     let family = Family.crash
