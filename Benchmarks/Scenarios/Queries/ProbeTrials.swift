@@ -117,13 +117,13 @@ struct ProbeTrials {
 
     private static func short(_ text: String) -> String { String(text.prefix(600)) }
 
-    /// Both zeros are one extreme, and so are all NaNs. Texts are compared by their bytes.
+    /// Both zeros are equal extremes, and so are all NaNs. Texts are compared by their bytes.
     private static func isSame(_ a: Value, _ b: Value) -> Bool {
         if case .real(let a) = a, case .real(let b) = b { return a == b || a.isNaN && b.isNaN }
         return FullReadComparison.isSame(a, b)
     }
 
-    /// Rows as stored, value by value: Swift's `String` treats two spellings of a letter as equal.
+    /// Compares rows value by value, as they are stored: Swift's `String` treats two spellings of a letter as equal.
     private static func isSame(_ a: ProbeRow, _ b: ProbeRow) -> Bool {
         func isSame(_ a: String?, _ b: String?) -> Bool {
             guard let a, let b else { return a == nil && b == nil }
@@ -138,7 +138,7 @@ struct ProbeTrials {
             && a.friend == b.friend && a.friends == b.friends
     }
 
-    /// Engines add in different orders.
+    /// Reals may differ a little, since engines add in different orders.
     private static func isClose(_ a: Value, _ b: Value) -> Bool {
         guard case .real(let a) = a, case .real(let b) = b else { return a == b }
         return a == b || a.isNaN && b.isNaN || abs(a - b) <= 1e-9 * max(abs(a), abs(b))

@@ -4,9 +4,9 @@ import RunRecords
 
 /// Times the engine's own check on an intact database.
 ///
-/// A check that reads nothing, or no more than an open does, is the fastest. Where the engine promises to detect
-/// damage, and the files are small enough, the same check therefore also gets a copy with one flipped bit in a page of
-/// rows that an open does not read, and must report damage.
+/// A check that reads nothing, or no more than an open does, would be the fastest. So if the engine promises to detect
+/// damage, and the files are small enough, the same check also gets a copy with one flipped bit in a page of rows that
+/// an open does not read, and it must report damage.
 struct CheckTime: Scenario {
     let slug = "check-time"
     let family = Family.workload
