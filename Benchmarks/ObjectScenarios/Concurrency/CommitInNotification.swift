@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// The notification of a commit releases everything: the commit must stay.
+/// The notification of a commit releases the Realm, the observer or both: the commit must stay.
 struct CommitInNotification: ObjectTrialScenario {
     let slug = "commit-in-notification"
     let family = Family.concurrency

@@ -15,7 +15,7 @@ struct MissedNotification: ObjectTrialScenario {
     }
 
     private final class Seen: Sendable {
-        /// Of inserted objects, or the successive values of an object.
+        /// Keys of inserted objects, or the successive values of one object.
         let numbers = Mutex<[Int]>([])
         let calls = Mutex(0)
 

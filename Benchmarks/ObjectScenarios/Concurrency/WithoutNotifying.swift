@@ -2,7 +2,8 @@ import Harness
 import RunRecords
 import Strata
 
-/// A screen that makes a change excludes its own token from the notification. It must be notified of all other changes.
+/// A screen that makes a change excludes its own observer from the notification. The observer must be notified of all
+/// other changes.
 struct WithoutNotifying: ObjectTrialScenario {
     let slug = "without-notifying"
     let family = Family.concurrency

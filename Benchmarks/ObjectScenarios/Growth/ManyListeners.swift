@@ -5,11 +5,11 @@ import RunRecords
 import Strata
 import Synchronization
 
-/// The same commits without an observer and with many.
+/// Makes the same commits without an observer and with many.
 ///
-/// A violation: a file that is larger with observers than without, or an observer whose last state is not the final
-/// one. Inconclusive where a file with every version pinned is within the bound, too, or no observer was notified
-/// during the commits.
+/// A violation: a file that is larger with observers than without, or an observer whose last notification does not have
+/// the final state. Inconclusive if a file with every version pinned is within the bound, too, or if no observer was
+/// notified during the commits.
 struct ManyListeners: Scenario {
     let slug = "many-listeners"
     let family = Family.growth

@@ -11,9 +11,9 @@ import Strata
 
 /// Counts the steps of the engine for one kind of work, at one size and at a quarter of it.
 ///
-/// Steps are rows, keys, entries, elements and observers that the working thread visited, as counted by the engine:
-/// they repeat exactly, on a busy machine too, where times would need rounds. The exponent is that of the steps over
-/// the size; a larger one than the work needs is a violation. Other plans measure the cost of a step.
+/// Steps are the rows, keys, entries, elements and observers that the working thread visits, as counted by the engine.
+/// They repeat exactly, even on a busy machine, where times would need rounds. The exponent is that of the steps over
+/// the size; an exponent above what the work needs is a violation. Other plans measure the time of a step.
 struct ObjectSteps: Scenario {
     let slug = "object-steps"
     let family = Family.growth

@@ -76,7 +76,7 @@ struct UIMatrix: Scenario {
         try measure(cell, context, rows: rows, events: events)
     }
 
-    /// In this process: a cell that does not end it.
+    /// Measures a cell in this process; only for cells that do not end the process.
     private func measure(_ cell: ScreenCell, _ context: CaseContext, rows: Int, events: Int) throws {
         let place = TrialPlace(
             directory: try context.emptyLocation("measured").directory,

@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// Inverses of old and new objects are read, declared or not, while links change.
+/// A migration reads the inverses of old and new objects, declared or not, while links change.
 struct BacklinksInMigration: Scenario {
     let slug = "backlinks-in-migration"
     let family = Family.migration

@@ -8,8 +8,8 @@ import Synchronization
 
 /// Times from the commit call to the callback of an observer, and the cost of observers for the writer.
 ///
-/// One commit at a time: the writer waits until every observer was notified. Durability `none`, so that the disk hides
-/// nothing.
+/// One commit at a time: the writer waits until every observer was notified. Durability is `none`, so that no wait for
+/// the disk hides the cost.
 struct NotifyObservers: Scenario {
     let slug = "notify"
     let family = Family.workload
@@ -184,8 +184,8 @@ struct NotifyObservers: Scenario {
         return try writer.wait()
     }
 
-    /// Changes and commits; with a board it waits after each commit until all observers were notified. The rate
-    /// includes that time, the latency of the call does not.
+    /// Changes and commits. With a board it waits after each commit until all observers were notified: the rate
+    /// includes that wait, the latency of a commit does not.
     private static func commit(_ work: Work, _ realm: Realm, _ board: Board?) throws -> Commits {
         var result = Commits()
         let stride = work.objects / work.changes

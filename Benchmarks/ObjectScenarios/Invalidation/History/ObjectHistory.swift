@@ -28,7 +28,7 @@ struct ObjectHistory: ScriptedScenario {
         let file = CardFile(
             path: location.directory + "/cards.strata", durability: context.test.durability, reports: CardReports())
         let deadline = context.deadline
-        // A thread without a run loop: notifications are delivered only on request.
+        // A thread without a run loop: notifications come only when the script refreshes or writes.
         let end = try OtherThread.run { CardHistory(file).run(operations, deadline: deadline) }
         for (operation, trial) in zip(operations, end.trials) {
             context.report.add(
