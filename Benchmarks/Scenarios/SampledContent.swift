@@ -13,7 +13,7 @@ import RunRecords
 struct SampledContent {
     static let parameter = ScenarioParameter(
         "compare", default: "all", allowed: ["all", "sample"],
-        summary: "afterwards: every value, or digests of the rows touched and of 10 000 others")
+        summary: "what is compared at the end: every value, or digests of the rows touched and of 10 000 others")
 
     /// The number of unchanged rows that are read, and the most changed rows that are read one by one.
     private static let sampledRows = 10_000

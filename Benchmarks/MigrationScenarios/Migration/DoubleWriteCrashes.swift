@@ -29,7 +29,7 @@ struct DoubleWriteCrashes: Scenario {
     let parameters = [
         ScenarioParameter(
             "trials", .effort, default: 0, range: 0...1_000_000,
-            summary: "deaths that are tried of all combinations; 0: each"),
+            summary: "deaths that are tried, spread over all combinations; 0: all of them"),
         ScenarioParameter(
             "batches", .size, default: 300, range: 1...1_000_000,
             summary: "batches of three changes by which the cost of writing twice is measured"),

@@ -18,7 +18,7 @@ struct ImportedCoreData: Scenario {
     let parameters = [
         ScenarioParameter("rows", .size, default: 20_000, range: 6_000...100_000_000, summary: "items in the store"),
         ScenarioParameter(
-            "dangling", .size, default: 40, range: 1...1_000, summary: "links and pairs each that lead nowhere"),
+            "dangling", .size, default: 40, range: 1...1_000, summary: "links that lead nowhere, and as many pairs"),
         ScenarioParameter(
             "way", default: "keys", allowed: ["keys", "history"], summary: "how a later import learns what changed"),
     ]

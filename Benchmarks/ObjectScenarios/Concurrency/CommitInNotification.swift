@@ -6,7 +6,7 @@ import Strata
 struct CommitInNotification: ObjectTrialScenario {
     let slug = "commit-in-notification"
     let family = Family.concurrency
-    let question = "Is a commit there whatever its notification does?"
+    let question = "Is a commit kept whatever the observers that it calls do?"
 
     enum Way: String, CaseIterable {
         case invalidate, writeAndInvalidate, cancel, tokenDropped

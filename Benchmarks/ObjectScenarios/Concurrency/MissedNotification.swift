@@ -8,7 +8,7 @@ import Synchronization
 struct MissedNotification: ObjectTrialScenario {
     let slug = "missed-notification"
     let family = Family.concurrency
-    let question = "Is every change of another thread told of, once?"
+    let question = "Does an observer get every change of another thread, exactly once?"
 
     enum Way: String, CaseIterable {
         case refresh, beginWrite, queue, coalesced, objectOnQueue

@@ -16,7 +16,7 @@ struct OpenCloseRace: Scenario {
     let requires: Set<Capability> = [.objects]
     let schedule = Schedule.free
     let parameters = [
-        ScenarioParameter("threads", .size, default: 4, range: 2...256, summary: "threads that open and let go"),
+        ScenarioParameter("threads", .size, default: 4, range: 2...256, summary: "threads that open and close"),
         ScenarioParameter("rounds", .size, default: 60, summary: "openings per thread"),
     ]
 

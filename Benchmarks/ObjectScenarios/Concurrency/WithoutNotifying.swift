@@ -7,7 +7,7 @@ import Strata
 struct WithoutNotifying: ObjectTrialScenario {
     let slug = "without-notifying"
     let family = Family.concurrency
-    let question = "Is only that commit skipped, and only for those tokens?"
+    let question = "Does a commit without notifying skip only the tokens that it names, and no later commit?"
 
     enum Way: String, CaseIterable {
         case skipped, next, otherToken, mirror, objectToken, rolledBack

@@ -23,10 +23,10 @@ struct ManyListeners: Scenario {
         ScenarioParameter("observers", .size, default: 100, range: 1...10_000, summary: "observers on eight queues"),
         ScenarioParameter(
             "bound", .allowance, default: 130, range: 100...10_000,
-            summary: "percent of the size without them, and 256 KiB"),
+            summary: "largest size of the file, in percent of its size without observers, besides 256 KiB"),
         ScenarioParameter(
             "live", .allowance, default: 250, range: 100...100_000,
-            summary: "size of the file without references, in percent of its live data, besides 256 KiB"),
+            summary: "largest size of the file without observers, in percent of its live data, besides 256 KiB"),
     ]
     func run(_ context: CaseContext) throws {
         let count = try context.integer("commits")

@@ -23,12 +23,12 @@ struct ObjectSteps: Scenario {
     let parameters = [
         ScenarioParameter(
             "what", default: SteppedWork.inValues.rawValue, allowed: SteppedWork.allCases.map(\.rawValue),
-            summary: "the work"),
+            summary: "the work whose steps are counted"),
         ScenarioParameter(
             "elements", .size, default: 2_000, range: 256...1_000_000, summary: "rows, members, keys or observers"),
         ScenarioParameter(
             "slack", .allowance, default: 30, range: 10...60,
-            summary: "hundredths that the exponent may lie above what the work needs"),
+            summary: "hundredths by which the measured exponent may exceed that of the work"),
     ]
 
     func run(_ context: CaseContext) throws {

@@ -21,10 +21,10 @@ struct UnresolvedReference: Scenario {
             summary: "commits of a hundred changed objects each"),
         ScenarioParameter(
             "bound", .allowance, default: 120, range: 100...10_000,
-            summary: "percent of the size without it, and 256 KiB"),
+            summary: "largest size of the file, in percent of its size without references, besides 256 KiB"),
         ScenarioParameter(
             "live", .allowance, default: 250, range: 100...100_000,
-            summary: "size of the file without references, in percent of its live data, besides 256 KiB"),
+            summary: "largest size of the file without references, in percent of its live data, besides 256 KiB"),
     ]
 
     func run(_ context: CaseContext) throws {

@@ -6,7 +6,7 @@ import Strata
 struct BacklinksInMigration: Scenario {
     let slug = "backlinks-in-migration"
     let family = Family.migration
-    let question = "Are the objects that link to one readable, before and after, inside a migration?"
+    let question = "Can a migration read the backlinks of an object, both old and new?"
     let requires: Set<Capability> = [.migrations]
 
     enum Before {

@@ -24,8 +24,8 @@ struct LargeMigration: Scenario {
             "way", default: "block", allowed: ["block", "plan"], summary: "how the migration is written"),
         ScenarioParameter(
             "bound", .allowance, default: 100, range: 0...100_000,
-            summary: "percent of what the file grows by, from a quarter of the rows, that memory may; and 1 MiB"),
-        ScenarioParameter("limit", .allowance, default: 96, summary: "mebibytes that it may take, whatever the rows"),
+            summary: "growth of memory from a quarter of the rows to all, in percent of the file's growth, and 1 MiB"),
+        ScenarioParameter("limit", .allowance, default: 96, summary: "MiB of memory in all, whatever the rows"),
     ]
 
     /// The cost of one migration, in a process of its own.

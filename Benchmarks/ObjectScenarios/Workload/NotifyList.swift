@@ -25,10 +25,10 @@ struct NotifyList: Scenario {
             "commits", .size, default: 500, range: 2...10_000_000, summary: "with the observer, and without"),
         ScenarioParameter(
             "way", default: "commit", allowed: ["commit", "queue"],
-            summary: "told at the end of the observer's own commit, or on a queue"),
+            summary: "called at the end of the observer's own commit, or on a queue"),
         ScenarioParameter(
             "patience", .allowance, default: 10_000,
-            summary: "milliseconds after which an observer that was not told never is"),
+            summary: "milliseconds after which a notification counts as lost"),
     ]
 
     func objection(to test: Case) -> String? {

@@ -20,7 +20,7 @@ struct NotifyObservers: Scenario {
     let parameters = [
         ScenarioParameter(
             "way", default: "commit", allowed: Way.allCases.map(\.rawValue),
-            summary: "told at the end of the observer's own commit, on a queue, or by refresh on another thread"),
+            summary: "called at the end of the observer's own commit, on a queue, or by refresh on another thread"),
         ScenarioParameter("objects", .size, default: 100_000, summary: "objects of the observed collection"),
         ScenarioParameter("observers", .size, default: 1, range: 1...10_000, summary: "observers of it"),
         ScenarioParameter("changes", .size, default: 1, summary: "objects that each commit changes"),
@@ -29,7 +29,7 @@ struct NotifyObservers: Scenario {
         ScenarioParameter("commits", .size, default: 500, summary: "commits, with observers and again without"),
         ScenarioParameter(
             "patience", .allowance, default: 10_000,
-            summary: "milliseconds after which an observer that was not told never is"),
+            summary: "milliseconds after which a notification counts as lost"),
     ]
 
     enum Way: String, CaseIterable { case commit, queue, thread }

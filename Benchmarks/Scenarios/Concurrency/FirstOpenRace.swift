@@ -16,7 +16,7 @@ struct FirstOpenRace: Scenario {
     let expects: Promise.Kind? = .isolation
     let parameters = [
         ScenarioParameter("trials", .effort, default: 50, summary: "new databases"),
-        ScenarioParameter("processes", .size, default: 8, range: 2...64, summary: "openers of each"),
+        ScenarioParameter("processes", .size, default: 8, range: 2...64, summary: "processes that open each of them"),
     ]
 
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? {

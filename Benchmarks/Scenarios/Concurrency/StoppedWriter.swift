@@ -15,7 +15,7 @@ import RunRecords
 struct StoppedWriter: Scenario {
     let slug = "stopped-writer"
     let family = Family.concurrency
-    let question = "Can others open and read while a writer is stopped, and does all go on afterwards?"
+    let question = "Can other processes open and read while a writer is stopped, and do all go on afterwards?"
     let requires: Set<Capability> = [.tables, .persistent, .updates, .processes]
     let schedule = Schedule.free
     let defaultDataset: String? = "damage"

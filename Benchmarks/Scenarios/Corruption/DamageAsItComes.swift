@@ -15,10 +15,10 @@ struct DamageAsItComes: DamageScenario {
     let parameters = [
         ScenarioParameter(
             "shape", default: DamageShape.clean.rawValue, allowed: [DamageShape.clean.rawValue],
-            summary: "loaded and closed"),
+            summary: "the database was loaded and closed"),
         ScenarioParameter(
             "hook", default: "none", allowed: ["none", "report"],
-            summary: "the engine as it comes; with the hook that hears its reports, where it has one"),
+            summary: "default settings alone, or also a handler for the engine's reports, if it has one"),
         ScenarioParameter(
             "pages", .effort, default: 0, range: 0...1_000_000,
             summary: "pages chosen by the seed; 0 takes every page"),

@@ -29,7 +29,7 @@ struct StorageHistory: ScriptedScenario {
             summary: "disks opened at most before and after each acknowledgement"),
         ScenarioParameter(
             "wrong", .effort, default: 0,
-            summary: "wrong disks of an operation before the next one is looked at; 0: all"),
+            summary: "wrong disks of an operation after which the next one is tried; 0: no such limit"),
         Self.historyParameter,
     ]
 

@@ -23,11 +23,11 @@ struct AccountSwitch: Scenario {
             "switches", .size, default: 40, range: 4...100_000, summary: "changes from one database to the other"),
         ScenarioParameter("transactions", .size, default: 20, summary: "transactions on a database before it is left"),
         ScenarioParameter("updates", .size, default: 100, summary: "random rows updated by each"),
-        ScenarioParameter("compact", default: "yes", allowed: ["yes", "no"], summary: "whether it is compacted then"),
-        ScenarioParameter("bound", .allowance, default: 5_000, summary: "milliseconds that a change may take"),
+        ScenarioParameter("compact", default: "yes", allowed: ["yes", "no"], summary: "whether it is left compacted"),
+        ScenarioParameter("bound", .allowance, default: 5_000, summary: "milliseconds that a switch may take"),
         ScenarioParameter(
             "plateau", .allowance, default: 110, range: 100...10_000,
-            summary: "percent of the size after its first two visits that a database may reach, and a step of growth"),
+            summary: "largest size of a database, in percent of that in its first two visits, and a step of growth"),
     ]
 
     /// Visits of a database that determine its expected size.

@@ -25,10 +25,10 @@ struct CompactMemory: Scenario {
     let parameters = [
         ScenarioParameter(
             "bound", .allowance, default: 50, range: 1...10_000,
-            summary: "percent of the file, and 4 MiB, that a compaction may take for itself"),
+            summary: "memory that a compaction may take, in percent of the file's size, besides 4 MiB"),
         ScenarioParameter(
             "least", .allowance, default: 16_384, range: 1...100_000_000,
-            summary: "KiB of the file below which nothing is said"),
+            summary: "KiB of the file below which the case judges nothing"),
     ]
 
     /// Memory that a compaction may use for any file: buffers, and what the allocator keeps.

@@ -16,13 +16,13 @@ struct ManyWriterThreads: Scenario {
     let schedule = Schedule.free
     let defaultDataset: String? = "people"
     let parameters = [
-        ScenarioParameter("rounds", .size, default: 100, range: 2...100_000, summary: "times that the threads come"),
+        ScenarioParameter("rounds", .size, default: 100, range: 2...100_000, summary: "rounds, each with new threads"),
         ScenarioParameter("threads", .size, default: 4, range: 1...256, summary: "threads of a round"),
         ScenarioParameter("updates", .size, default: 200, summary: "random rows that each updates in a transaction"),
-        ScenarioParameter("held", .condition, default: 8, summary: "rounds after which what a thread opened is closed"),
+        ScenarioParameter("held", .condition, default: 8, summary: "rounds for which a thread's session stays open"),
         ScenarioParameter(
             "bound", .allowance, default: 150,
-            summary: "percent of the size when the first is closed, and a step of growth, that is allowed"),
+            summary: "largest size, in percent of that up to the first closed sessions, besides a step of growth"),
     ]
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }

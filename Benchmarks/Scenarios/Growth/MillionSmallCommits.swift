@@ -17,7 +17,7 @@ struct MillionSmallCommits: Scenario {
         ScenarioParameter("commits", .size, default: 1_000_000, range: 10...100_000_000, summary: "transactions"),
         ScenarioParameter(
             "bound", .allowance, default: 200,
-            summary: "percent of the size of the first tenth, and a step of growth, that others may reach"),
+            summary: "largest size, in percent of that in the first tenth of the commits, besides a step of growth"),
         ScenarioParameter(
             "written", .allowance, default: 32_768, summary: "bytes that a commit may write to its files, on average"),
     ]

@@ -6,14 +6,14 @@ import RunRecords
 struct OpenLoop {
     static let parameters = [
         ScenarioParameter(
-            "rate", .condition, default: 0, summary: "open: requests a second; 0: a share of what is possible"),
+            "rate", .condition, default: 0, summary: "open: requests a second; 0: a share of the largest rate"),
         ScenarioParameter("load", .condition, default: 80, range: 1...1000, summary: "open: that share, in percent"),
         ScenarioParameter(
             "saturation", default: "closed", allowed: ["closed", "search"],
-            summary: "open: what is possible is what a closed loop reaches, or what a search finds"),
+            summary: "open: the largest rate is the one of a closed loop, or the one that a search finds"),
         ScenarioParameter(
             "arrivals", default: "poisson", allowed: ArrivalSchedule.Spacing.allCases.map(\.rawValue),
-            summary: "open: requests come at random, or one like the other"),
+            summary: "open: requests come at random moments, or at equal distances"),
         ScenarioParameter("bound", .allowance, default: 20, summary: "search: milliseconds that p99 may take at most"),
         ScenarioParameter("windows", .effort, default: 8, summary: "search: rates that are tried at most"),
         ScenarioParameter(

@@ -13,10 +13,10 @@ struct ProbeTrials {
     private var (asked, answered) = (0, 0)
 
     static let parameters = [
-        ScenarioParameter("rows", .size, default: 2_000, range: 10...10_000_000, summary: "rows that are asked about"),
+        ScenarioParameter("rows", .size, default: 2_000, range: 10...10_000_000, summary: "rows of the table"),
         ScenarioParameter(
             "queries", .size, default: 400, range: 3...10_000_000,
-            summary: "questions, each compared with a naive answer"),
+            summary: "queries, each compared with a naive result"),
     ]
 
     /// Stores the rows in an empty database of the case.

@@ -14,7 +14,7 @@ struct QueryBoundaries: Scenario {
     let requires: Set<Capability> = [.probes]
     let parameters = [
         ScenarioParameter("most", .size, default: 4_097, range: 9...10_000_000, summary: "rows of the largest table"),
-        ScenarioParameter("queries", .size, default: 30, summary: "questions after every change"),
+        ScenarioParameter("queries", .size, default: 30, summary: "queries after every change"),
     ]
     func run(_ context: CaseContext) throws {
         let most = try context.integer("most")

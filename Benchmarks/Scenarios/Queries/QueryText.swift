@@ -15,7 +15,7 @@ struct QueryText: Scenario {
         ProbeTrials.parameters + [
             ScenarioParameter(
                 "marks", default: "some", allowed: ["some", "none"],
-                summary: "none: no letter with a mark behind it, so that patterns by scalar and by character agree")
+                summary: "none: no letter with a combining mark, so that patterns by scalar and by character agree")
         ]
 
     /// One grapheme cluster of two scalars.

@@ -17,7 +17,7 @@ struct ObjectHistory: ScriptedScenario {
     let parameters = [
         ScenarioParameter(
             "operations", .size, default: 200, range: 1...20_000, summary: "operations that the seed draws"),
-        ScenarioParameter("cards", .size, default: 8, range: 1...1_000, summary: "keys of the objects that are there"),
+        ScenarioParameter("cards", .size, default: 8, range: 1...1_000, summary: "keys that the objects get"),
         ScenarioParameter("slots", .size, default: 6, range: 1...100, summary: "objects held, and observers, at once"),
         Self.historyParameter,
     ]

@@ -23,10 +23,10 @@ struct DiskFull: Scenario {
             summary: "operations that the seed draws, a reopen and a compaction beside them"),
         ScenarioParameter("keys", .size, default: 24, range: 1...10_000, summary: "keys that they are drawn from"),
         ScenarioParameter("trials", .effort, default: 12, range: 1...1_000, summary: "amounts of room that are left"),
-        ScenarioParameter("least", .condition, default: 0, range: 0...1_000_000, summary: "KiB that are left at least"),
+        ScenarioParameter("least", .condition, default: 0, range: 0...1_000_000, summary: "the least amount, in KiB"),
         ScenarioParameter(
             "filesystem", default: "ext4", allowed: SmallFileSystem.Kind.allCases.map(\.rawValue),
-            summary: "what is full: it is made, mounted and seen by the trial alone"),
+            summary: "the file system that is full: the trial makes one, and mounts it for itself alone"),
     ]
 
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? {

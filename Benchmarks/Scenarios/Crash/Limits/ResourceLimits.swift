@@ -32,7 +32,7 @@ struct ResourceLimits: Scenario {
             summary: "what is limited"),
         ScenarioParameter(
             "signal", default: "both", allowed: ["both", "default", "ignored"],
-            summary: "of a file that is too large: what SIGXFSZ does"),
+            summary: "what SIGXFSZ does when a file would get too large"),
     ]
 
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? {

@@ -21,7 +21,7 @@ struct SlowSpell: Scenario {
     let parameters = [
         ScenarioParameter(
             "part_ms", .condition, default: 1_000, range: 50...60_000,
-            summary: "of each part: before, in and after the spell"),
+            summary: "milliseconds of each part: before, in and after the spell"),
         ScenarioParameter(
             "spell_sync_us", .condition, default: 40_000, range: 0...10_000_000,
             summary: "microseconds that a sync takes longer in the spell"),
@@ -30,7 +30,7 @@ struct SlowSpell: Scenario {
             summary: "microseconds that a write takes longer in the spell"),
         ScenarioParameter(
             "bound_ms", .allowance, default: 5_000, range: 1...600_000,
-            summary: "until commits have to be as fast as before"),
+            summary: "milliseconds after the spell until commits have to be as fast as before"),
     ]
     /// It slows the disk by itself.
     let conditions: Set<Condition> = [.memoryLimit]

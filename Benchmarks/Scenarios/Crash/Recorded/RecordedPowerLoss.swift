@@ -37,7 +37,7 @@ struct RecordedPowerLoss: Scenario {
             "total", .effort, default: 300, range: 10...10_000_000, summary: "disks opened at most in all"),
         ScenarioParameter(
             "recoveries", .effort, default: 3, range: 0...10_000,
-            summary: "disks of these whose recovery is recorded, for power to go in it as well"),
+            summary: "disks whose recovery is recorded too, for power to go during it"),
     ]
 
     /// Besides durability a power failure can break atomicity: a database that cannot be read is not a whole
