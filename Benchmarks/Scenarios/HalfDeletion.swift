@@ -24,7 +24,7 @@ struct HalfDeletion {
         }
         oracle = ExactOracle(tables)
         table = tables.main.name
-        // A small table has at least four runs.
+        // Runs are shorter in a small table, so that it has at least four.
         let run = max(1, min(run, keys.count / 4))
         self.keys = keys.enumerated().filter { ($0.offset / run) % 2 == 1 }.map(\.element)
         liveRows = keys.indices.filter { ($0 / run) % 2 == 0 }

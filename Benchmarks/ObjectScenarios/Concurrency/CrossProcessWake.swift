@@ -89,7 +89,7 @@ struct CrossProcessWake: Scenario {
     struct Held {
         let gate: String
         let count: Int
-        /// Longer than the bound.
+        /// Nanoseconds after which the notification of a commit counts as missing: twice the bound.
         let patience: UInt64
         private var isLost = false
         private var hasWaited = false
@@ -104,7 +104,7 @@ struct CrossProcessWake: Scenario {
 
         static func path(_ gate: String, _ id: Int) -> String { "\(gate)-\(id)" }
 
-        /// Lets the other process go on as soon as the observer was notified of its commit, or patience is over. After
+        /// Lets the other process go on as soon as the observer was notified of its commit, or `patience` is over. After
         /// the first commit of which the observer was not notified in time, it waits for no further one.
         ///
         /// - Parameter first: called once, while the other process waits.

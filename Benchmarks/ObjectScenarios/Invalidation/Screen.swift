@@ -95,12 +95,12 @@ final class ScreenLoop {
         notifications.append(notification)
     }
 
-    /// Requests for a render are merged until the next one runs.
+    /// Requests a render. Of several requests before the next render only the newest one is executed.
     func setNeedsRender(_ render: @escaping () -> Void) {
         self.render = render
     }
 
-    /// Until no event is left.
+    /// Runs until nothing is left: notifications first, then a requested render, then the next event.
     func run() throws {
         while true {
             if !notifications.isEmpty {

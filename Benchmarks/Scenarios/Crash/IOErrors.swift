@@ -16,7 +16,7 @@ struct IOErrors: Scenario {
     let family = Family.crash
     let question = "Does an engine report a failed file call, and keep what it acknowledged?"
     let requires: Set<Capability> = [.tables, .persistent, .updates, .deletions]
-    // Engines have background threads: the N-th call is not the same each time.
+    // Background threads of engines make the N-th call another one in each run.
     let schedule = Schedule.free
     let expects: Promise.Kind? = .durability
     let parameters = [

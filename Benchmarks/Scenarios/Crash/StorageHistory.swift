@@ -17,7 +17,7 @@ struct StorageHistory: ScriptedScenario {
     let family = Family.crash
     let question = "Is the result of random operations whole after a power failure at any moment?"
     let requires: Set<Capability> = [.tables, .updates, .deletions, .compaction, .simulatedDisk]
-    // The engine has a background thread.
+    // The engine has a background thread: its calls come at another moment in each run.
     let schedule = Schedule.free
     let expects: Promise.Kind? = .durability
     let parameters = [
