@@ -15,7 +15,7 @@
                     let read = try transaction.readAllEntries(database, hasNumbers: hasNumbers)
                     if read != status.ms_entries {
                         throw EngineError(
-                            .damaged, "the tree counts \(status.ms_entries) entries, and \(read) came")
+                            .damaged, "the tree states \(status.ms_entries) entries, a scan found \(read)")
                     }
                 }
             }

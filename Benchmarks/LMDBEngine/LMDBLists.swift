@@ -57,7 +57,7 @@
         }
 
         func change(owner: Int64, _ change: ListChange, beforeCommit: () -> Void) throws(EngineError) {
-            guard keeping != .packed else { throw EngineError(.unsupported, "one value has no elements") }
+            guard keeping != .packed else { throw EngineError(.unsupported, "a packed list is one value") }
             let (isDense, step) = (keeping == .dense, step)
             try environment.write { transaction throws(EngineError) in
                 // Closed before the commit.
@@ -93,7 +93,7 @@
         }
 
         func readElements(owner: Int64, at places: [Int]) throws(EngineError) -> ListDigest {
-            guard keeping != .packed else { throw EngineError(.unsupported, "one value has no elements") }
+            guard keeping != .packed else { throw EngineError(.unsupported, "a packed list is one value") }
             let isDense = keeping == .dense
             return try environment.read { transaction throws(EngineError) in
                 let cursor = try ListCursor(transaction)

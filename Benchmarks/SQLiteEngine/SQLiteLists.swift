@@ -64,7 +64,7 @@
         }
 
         func change(owner: Int64, _ change: ListChange, beforeCommit: () -> Void) throws(EngineError) {
-            guard keeping != .packed else { throw EngineError(.unsupported, "one value has no elements") }
+            guard keeping != .packed else { throw EngineError(.unsupported, "a packed list is one value") }
             try connection.transaction { () throws(EngineError) in
                 switch change {
                 case .append(let values), .appendAll(let values): try append(values, to: owner)
@@ -184,7 +184,7 @@
         // MARK: Reading
 
         func readElements(owner: Int64, at places: [Int]) throws(EngineError) -> ListDigest {
-            guard keeping != .packed else { throw EngineError(.unsupported, "one value has no elements") }
+            guard keeping != .packed else { throw EngineError(.unsupported, "a packed list is one value") }
             let text =
                 keeping == .dense
                 ? "SELECT place, value FROM list_element WHERE owner = ? AND place = ?"

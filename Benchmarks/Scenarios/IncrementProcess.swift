@@ -87,7 +87,7 @@ final class IncrementProcess {
             var information = siginfo_t()
             let answer = waitid(P_PID, id_t(child.processID), &information, WSTOPPED | WNOHANG | WNOWAIT)
             if answer == 0 && information.si_signo == SIGCHLD { return }
-            if timeout.isOver(seconds: 5) { throw HarnessError("a writer that was stopped does not stand still") }
+            if timeout.isOver(seconds: 5) { throw HarnessError("a writer did not stop within 5 s of SIGSTOP") }
             usleep(200)
         }
     }

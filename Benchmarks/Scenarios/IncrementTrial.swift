@@ -71,7 +71,7 @@ struct IncrementTrial {
                 worst = worst ?? Trial(address: address, outcome: .hung, detail: detail)
             case .refused(let words):
                 worst = worst ?? Trial(address: address, outcome: .refused, detail: "a writer was refused: \(words)")
-            case nil: throw HarnessError("a writer was not waited for")
+            case nil: throw HarnessError("a writer has no known end")
             }
         }
         return worst

@@ -128,7 +128,7 @@ struct PinnedUpdates {
     /// To be called after all sessions are closed.
     func judgeLetGo(at location: DatabaseLocation) throws {
         guard try context.fileBytes(at: location, roles: [.data]) > 0 else {
-            return context.report.note("\(context.engine.name) keeps all in its log: what is left of it is not judged")
+            return context.report.note("\(context.engine.name) has all data in its log: its last size is not judged")
         }
         let log = try context.fileBytes(at: location, roles: [.log])
         let isGone = log <= Self.closedLogBytes

@@ -88,7 +88,7 @@ final class StrataLists: ListSession {
     }
 
     private func list(_ owner: Int64, _ realm: Realm) throws -> List<Int> {
-        guard keeping != .packed else { throw EngineError(.unsupported, "one value has no elements") }
+        guard keeping != .packed else { throw EngineError(.unsupported, "a packed list is one value") }
         guard let object = realm.object(ofType: ListOwner.self, forPrimaryKey: Int(owner)) else {
             throw EngineError(.refused, "no owner \(owner)")
         }

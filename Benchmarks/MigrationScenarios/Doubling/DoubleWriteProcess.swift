@@ -29,7 +29,7 @@ struct DoubleWriteProcess {
         let changes = DoubleWriteTrial.batches.flatMap { $0.map(\.recordChange) }
         let bytes = try JSONEncoder().encode(changes)
         guard try JSONDecoder().decode([RecordChange].self, from: bytes) == changes else {
-            throw EngineError(.untold, "a batch is another one when it has been encoded")
+            throw EngineError(.untold, "a batch differs from what its encoding decodes to")
         }
     }
 
@@ -72,7 +72,7 @@ struct DoubleWriteProcess {
         _ = witness.setFault(nil)
         let before = kinds.reduce(0) { $0 + witness.faultCount($1) }
         if let call = trial.call, !witness.setFault("change#\(call),kill-before") {
-            throw HarnessError("the preloaded library knows no death at a call")
+            throw HarnessError("the preloaded library cannot kill at a call: build it again (make)")
         }
         for (number, batch) in DoubleWriteTrial.batches.enumerated() {
             tell(.begun, "\(number)")

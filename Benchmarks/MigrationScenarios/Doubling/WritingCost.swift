@@ -64,7 +64,7 @@ struct WritingCost {
             try writer.advance(to: way == .old ? .old : way == .new ? .new : .bothOldRead)
             let start = MonotonicClock.now()
             for batch in all {
-                guard try writer.write(batch).isDone else { throw EngineError(.refused, "a batch waits for no reason") }
+                guard try writer.write(batch).isDone else { throw EngineError(.refused, "a batch waits without cause") }
             }
             nanoseconds = MonotonicClock.now() - start
             try writer.close()

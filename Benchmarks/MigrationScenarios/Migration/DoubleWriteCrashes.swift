@@ -39,7 +39,7 @@ struct DoubleWriteCrashes: Scenario {
 
     func run(_ context: CaseContext) throws {
         guard let witness = IOWitness.shared else {
-            return context.report.inconclusive("no process is killed at a call: \(Preload.libraryName) is not there")
+            return context.report.inconclusive("\(Preload.libraryName) is not beside the program; build it (make)")
         }
         _ = witness.setIgnoredNames(context.engine.coordinationPatterns + ["*-shm"])
         context.report.note("the old store is \(OldStore.words)")

@@ -169,7 +169,7 @@ struct WriteBlockedByNotifier: Scenario {
         let limit = MonotonicClock.now() + UInt64(patience) * 1_000_000
         while board.calls.load(ordering: .acquiring) < observers {
             guard MonotonicClock.now() < limit else {
-                throw EngineError(.refused, "an observer was not told what is there at its start")
+                throw EngineError(.refused, "an observer did not get its first notification")
             }
             Thread.sleep(forTimeInterval: 0.001)
         }

@@ -44,7 +44,7 @@ struct ObjectSteps: Scenario {
             context.report.add(.stepsExponent, exponent, label: work.rawValue)
             if work.neededExponent > 0, large < elements / 2 {
                 context.report.inconclusive(
-                    "\(large) steps for \(elements) elements: not all that was looked at was counted")
+                    "\(large) steps for \(elements) elements: some steps were not counted")
             }
             let isKept = exponent <= work.neededExponent + slack
             context.report.check(

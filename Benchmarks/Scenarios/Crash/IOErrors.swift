@@ -43,7 +43,7 @@ struct IOErrors: Scenario {
 
     func run(_ context: CaseContext) throws {
         guard let witness = IOWitness.shared else {
-            return context.report.inconclusive("no call can be made to fail: \(Preload.libraryName) is not there")
+            return context.report.inconclusive("\(Preload.libraryName) is not beside the program; build it (make)")
         }
         var playing = FaultedScript(
             context, witness, ScriptDraw.everyAction(of: context.test),

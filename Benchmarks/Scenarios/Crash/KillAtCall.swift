@@ -36,7 +36,7 @@ struct KillAtCall: Scenario {
 
     func run(_ context: CaseContext) throws {
         guard let witness = IOWitness.shared else {
-            return context.report.inconclusive("no kill at a call is possible: \(Preload.libraryName) is not there")
+            return context.report.inconclusive("\(Preload.libraryName) is not beside the program; build it (make)")
         }
         var playing = FaultedScript(
             context, witness, ScriptDraw.everyAction(of: context.test),

@@ -182,7 +182,7 @@ struct ScriptPlayer {
     private mutating func insertSpare(_ number: Int) throws -> Bool {
         let step = operations.count - Self.spareCount + number + 1
         guard let change = ScriptChange(operations[step - 1], before: content) else {
-            throw HarnessError("what is kept for the end of a script changes nothing")
+            throw HarnessError("an operation kept for the end of the script changes nothing")
         }
         return try self.change(step, change)
     }

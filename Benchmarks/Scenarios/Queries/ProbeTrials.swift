@@ -149,7 +149,7 @@ struct ProbeTrials {
         let report = context.report
         report.add(.trials, Double(number), statistic: "count")
         for (reason, count) in declined.sorted(by: { $0.key < $1.key }) {
-            report.note("\(count) questions were not asked: \(reason)")
+            report.note("\(count) queries were not tried: \(reason)")
         }
         if context.onlyTrial == nil {
             context.require(self.asked, "no question was asked: the engine can ask none of them")

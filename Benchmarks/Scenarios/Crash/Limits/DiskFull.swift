@@ -78,7 +78,7 @@ struct DiskFull: Scenario {
 
     func run(_ context: CaseContext) throws {
         guard let witness = IOWitness.shared else {
-            return context.report.inconclusive("denied calls cannot be seen: \(Preload.libraryName) is not there")
+            return context.report.inconclusive("\(Preload.libraryName) is not beside the program; build it (make)")
         }
         guard let kind = SmallFileSystem.Kind(rawValue: try context.text("filesystem")) else {
             throw HarnessError("no such file system: \(try context.text("filesystem"))")

@@ -69,7 +69,7 @@ struct ResourceLimits: Scenario {
 
     func run(_ context: CaseContext) throws {
         guard let witness = IOWitness.shared else {
-            return context.report.inconclusive("denied calls cannot be seen: \(Preload.libraryName) is not there")
+            return context.report.inconclusive("\(Preload.libraryName) is not beside the program; build it (make)")
         }
         var playing = FaultedScript(
             context, witness, ScriptDraw.everyAction(of: context.test),

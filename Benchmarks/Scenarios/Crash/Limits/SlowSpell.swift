@@ -41,7 +41,7 @@ struct SlowSpell: Scenario {
 
     func run(_ context: CaseContext) throws {
         guard let witness = IOWitness.shared else {
-            return context.report.inconclusive("no disk is made slow: \(Preload.libraryName) is not there")
+            return context.report.inconclusive("\(Preload.libraryName) is not beside the program; build it (make)")
         }
         let writer = try SpellWriter(context, witness)
         let start = witness.counts()

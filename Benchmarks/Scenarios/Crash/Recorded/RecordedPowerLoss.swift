@@ -51,7 +51,7 @@ struct RecordedPowerLoss: Scenario {
     }
 
     func runStep(_ arguments: [String], _ context: CaseContext) throws {
-        guard let location = context.fixture else { throw HarnessError("a script needs a place") }
+        guard let location = context.fixture else { throw HarnessError("a script needs the location of a database") }
         if arguments.first == RecordedRecoveries.task { return try RecordedRecoveries.recover(context, at: location) }
         try PlayedScript(ScriptDraw.everyAction(of: context.test)).play(context, at: location)
     }
@@ -59,7 +59,7 @@ struct RecordedPowerLoss: Scenario {
     func run(_ context: CaseContext) throws {
         guard let executable = context.executable else { throw HarnessError("steps need the program of the worker") }
         guard let library = RecordedStep.library(besides: executable) else {
-            context.report.inconclusive("\(Preload.libraryName) is not beside the program: nothing can be recorded")
+            context.report.inconclusive("\(Preload.libraryName) is not beside the program; build it (make)")
             return
         }
         let script = PlayedScript(ScriptDraw.everyAction(of: context.test))

@@ -51,7 +51,7 @@ struct SyncFails: Scenario {
 
     /// Plays the script, with the fault named by the first argument.
     func runStep(_ arguments: [String], _ context: CaseContext) throws {
-        guard let location = context.fixture else { throw HarnessError("a script needs a place") }
+        guard let location = context.fixture else { throw HarnessError("a script needs the location of a database") }
         guard let witness = IOWitness.shared, witness.setFault(arguments.first) else {
             throw HarnessError("the preloaded library does not know the fault \(arguments.first ?? "")")
         }
@@ -65,7 +65,7 @@ struct SyncFails: Scenario {
     func run(_ context: CaseContext) throws {
         guard let executable = context.executable else { throw HarnessError("steps need the program of the worker") }
         guard let library = RecordedStep.library(besides: executable) else {
-            context.report.inconclusive("\(Preload.libraryName) is not beside the program: nothing can be recorded")
+            context.report.inconclusive("\(Preload.libraryName) is not beside the program; build it (make)")
             return
         }
         try SyncFailureTrials(context, library).run()

@@ -55,7 +55,7 @@ struct CheckTime: Scenario {
     ) throws {
         guard engine.promises(.detectsDamage) else { return }
         guard bytes <= Self.largestSpoilt else {
-            return context.report.note("too large to be spoiled: only smaller databases show that the check looks")
+            return context.report.note("too large for a damaged copy: the check is timed, and not tested")
         }
         guard let copy = try DamagedCopy.find(context, of: location) else {
             return context.report.inconclusive("no page was found that holds rows and that an open does not read")

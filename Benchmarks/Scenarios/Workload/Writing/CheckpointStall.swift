@@ -72,7 +72,7 @@ struct CheckpointStall: Scenario {
         if hasWrittenBack {
             report.add(.longestWait, Double(latency.maximum) / 1e6, count: commits)
         } else {
-            report.inconclusive("nothing was brought back in \(commits) commits: no write-back was met")
+            report.inconclusive("the engine wrote nothing back in \(commits) commits: no stall could be measured")
         }
         try updates.verify(context, at: location)
     }
