@@ -29,7 +29,7 @@ enum ThreadWakes {
             .map { Int($0.value) }
     }
 
-    /// The wake-ups of other threads while this thread sleeps, of those that existed before and after.
+    /// The wake-ups of other threads while this thread sleeps. Threads that begin or end meanwhile do not count.
     static func during(milliseconds: UInt32) -> Int? {
         guard let before = counts() else { return nil }
         usleep(milliseconds * 1_000)

@@ -11,7 +11,7 @@ final class Screen<C: ShownObject> {
         case ownEvent
         /// A model object sent objectWillChange.
         case objectWillChange
-        /// It comes back on top, or appears for the first time: there is no old frame.
+        /// The screen is on top again, or appears for the first time: there is no old frame.
         case appears
     }
 
@@ -45,7 +45,7 @@ final class Screen<C: ShownObject> {
         self.isKeyed = isKeyed
     }
 
-    /// - Parameter whole: the body with Text(count); else the rows alone.
+    /// - Parameter whole: whether the whole body is evaluated, which shows the count, or only the rows.
     func render(_ cause: Cause, whole: Bool) {
         renders += 1
         if cause != .appears {
