@@ -56,7 +56,7 @@ static session *open_database(const char *directory, const options *options) {
         MDB_txn *transaction = begin(MDB_RDONLY);
         check(mdb_dbi_open(transaction, NULL, 0, &database));
         if (has_integer_keys) {
-            // A new file has it once rows are to be written.
+            // A new file has no such table before `create` or `load` makes it.
             int status = mdb_dbi_open(transaction, "table-1", MDB_INTEGERKEY, &database);
             if (status == MDB_NOTFOUND) database = 0;
             else check(status);
@@ -88,7 +88,7 @@ static void put(MDB_txn *transaction, const people *rows, long row, unsigned fla
     check(mdb_put(transaction, database, &key_bytes, &value_bytes, flags));
 }
 
-/* The tables are known at compile time: nothing needs to be written but a table of integer keys. */
+/* Without integer keys nothing has to be written: the tables are known at compile time. */
 static void create(session *session) {
     (void)session;
     if (!has_integer_keys) return;

@@ -1,7 +1,7 @@
 /*
- * How a person stands in an engine of keys and values: as Benchmarks/PackedRows has it, so that key and value have the
- * bytes that Assay's adapters write. Key: the table's number and the id, sign bit flipped, big-endian. Value: age and
- * score, 8 bytes each, little-endian; 4 bytes for where the name ends; the name; no dogs.
+ * The key and value of a person, byte for byte as Benchmarks/PackedRows writes them for Assay's engines. Key: the
+ * table's number and the id, sign bit flipped, big-endian. Value: age and score, 8 bytes each, little-endian; 4 bytes
+ * with the end of the name; the name; no dogs.
  */
 #ifndef PACKED_H
 #define PACKED_H

@@ -21,7 +21,7 @@ static void check(char *message) {
     if (message != NULL) fail("RocksDB: %s", message);
 }
 
-/* From the name of the library's file: the C interface has no call for it. */
+/* Read from the name of the library's file: the C interface has no function for the version. */
 static const char *version(void) {
     static char text[64] = "unknown";
     FILE *maps = fopen("/proc/self/maps", "r");
@@ -108,7 +108,7 @@ static rocksdb_pinnableslice_t *get(rocksdb_readoptions_t *options, int64_t id) 
     return slice;
 }
 
-/* An insert must not overwrite a row: the key is looked up first, as the other engines do internally. */
+/* A put would overwrite a row with the same key. So the key is looked up first, which other engines do in an insert. */
 static void insert_each(session *session, const people *rows) {
     (void)session;
     for (long row = 0; row < rows->count; row++) {

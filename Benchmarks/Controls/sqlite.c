@@ -103,7 +103,10 @@ static void insert(session *session, const people *rows, long row) {
     finish(session, statement);
 }
 
-/* A large transaction is acknowledged when it is durable; the next one or the close checkpoints the log. */
+/*
+ * One transaction, acknowledged once it is durable in the log: the checkpoint is left to the next transaction or the
+ * close.
+ */
 static void load(session *session, const people *rows) {
     sqlite3_wal_autocheckpoint(session->handle, 0);
     begin(session);

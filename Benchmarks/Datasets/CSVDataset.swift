@@ -1,7 +1,8 @@
 import RunRecords
 import Seeds
 
-/// Any table in a CSV file, `--dataset FILE.csv`: RFC 4180, with a header line; tabs separate in `.tsv`.
+/// A table in any CSV file, `--dataset FILE.csv`: RFC 4180, with a header line; in a `.tsv` file tabs separate the
+/// cells.
 ///
 /// Line ends may be LF or CR LF; a quoted cell may hold separators, line ends and doubled quotes. Kinds of columns are
 /// inferred by `TableBuilder`. A row that does not fit is left out and listed with its line.
@@ -74,7 +75,7 @@ struct CSVReader {
             case broken(String)
         }
 
-        /// Of its first character, from 1.
+        /// The line of its first character, from 1.
         var line: Int
         var content: Content
     }

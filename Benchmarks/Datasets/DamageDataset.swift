@@ -41,7 +41,8 @@ package struct DamageDataset: DatasetSource {
             ])
     }
 
-    /// Different in both halves of a database in which every second run of rows is deleted.
+    /// Long notes are in odd rows alone: a deletion of every second row takes them all, one of runs of rows takes half
+    /// of them.
     private static func longNoteBytes(_ id: Int) -> Int {
         if id % 256 == 9 { return 70_000 }
         return id % 8 == 3 ? 3_000 : 40

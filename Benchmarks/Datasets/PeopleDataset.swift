@@ -11,7 +11,7 @@ package struct PeopleDataset: RangedDatasetSource {
     package let name: String
     package let dogsPerPerson: Int
 
-    /// The workloads insert, read and update people without dogs; traversals of links use four of them.
+    /// Workloads insert, read and update people without dogs; traversals of links use people with four dogs.
     package init(name: String = "people", dogsPerPerson: Int = 0) {
         self.name = name
         self.dogsPerPerson = dogsPerPerson

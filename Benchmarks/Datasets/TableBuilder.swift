@@ -8,9 +8,9 @@ import RunRecords
 
 /// Makes a table from cells of text, and infers the kind of each column.
 ///
-/// A column is of integers, or of reals, when 99 of 100 of its cells are; rows with other cells are left out and
-/// listed. Every other column is of text, where an empty cell is an empty text. Rows are keyed by their position, in an
-/// additional first column, because no column of a user's file need be a key.
+/// A column is of integers, or of reals, if 99 of 100 of its cells are; rows whose cell is not are left out and listed.
+/// Every other column is of text, and an empty cell is an empty text. The key of a row is its position, in an
+/// additional first column, since a user's file need not have a column of keys.
 package struct TableBuilder {
     private let name: String
     private let columnNames: [String]

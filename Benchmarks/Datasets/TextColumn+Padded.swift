@@ -23,8 +23,8 @@ extension TextColumn {
         }
     }
 
-    /// Appends `start`, and behind it the hexadecimal digits of splitMix(number), splitMix(number + 1) and so on, to
-    /// `bytes` bytes in all.
+    /// Appends a text of `bytes` bytes: `start`, then the hexadecimal digits of splitMix(number), splitMix(number + 1)
+    /// and so on.
     mutating func append(start: [UInt8], mixed number: UInt64, bytes: Int) {
         var text = start
         text.reserveCapacity(bytes + 16)

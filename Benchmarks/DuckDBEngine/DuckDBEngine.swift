@@ -15,7 +15,8 @@ package struct DuckDBEngine: Engine {
 
     /// - Parameters:
     ///   - path: of the library.
-    ///   - describe: finds its version, once per process: by a child where the library must not be loaded.
+    ///   - describe: finds the library's version, once per process; in a child if this process must not load the
+    ///     library.
     package init(
         path: String,
         describe: @escaping @Sendable (String) -> Answer = { path in
@@ -45,7 +46,8 @@ package struct DuckDBEngine: Engine {
         }
     }
 
-    /// In this process, which will open a database with it.
+    /// Why this process cannot load the library; nil if it can. Loads it, and so is for a process that will open a
+    /// database.
     package var libraryObjection: String? {
         do throws(EngineError) {
             _ = try DuckDBLibrary.load(path)

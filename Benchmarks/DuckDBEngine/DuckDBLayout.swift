@@ -26,16 +26,16 @@ struct DuckDBLayout {
         var kind: Kind
     }
 
-    /// For tables whose key is not the row index: an additional column with the row index.
+    /// The additional column with the row index, in tables whose key is not the row index.
     static let ownRowColumn = "row_index"
 
     var name: String
-    /// The integer key where keys are the row indexes, else a column of its own.
+    /// The integer key if keys are the row indexes, else the additional column.
     var rowColumn: String
-    /// The key, where it is another column.
+    /// The key, if it is not `rowColumn`.
     var uniqueColumn: String?
     var isKeyed: Bool
-    /// Without the own row column.
+    /// Without the additional column.
     var columns: [LayoutColumn]
 
     private static let known = Mutex<[String: DuckDBLayout]>([:])
@@ -58,7 +58,7 @@ struct DuckDBLayout {
         }
     }
 
-    /// As the database has it.
+    /// Reads the schema of a table from the database.
     init(name: String, _ connection: DuckDBConnection) throws(EngineError) {
         self.name = name
         rowColumn = Self.ownRowColumn

@@ -99,7 +99,8 @@ extension DuckDBSession: QuerySession, SnapshotSession {
 
     // MARK: Pinned versions
 
-    /// A transaction on a connection of its own: its version is that of its first read.
+    /// A transaction on a connection of its own. DuckDB takes its version at the first read, so it reads something at
+    /// once.
     func pin() throws(EngineError) -> SnapshotToken {
         let reader = try another()
         try reader.run("BEGIN TRANSACTION")
@@ -121,8 +122,8 @@ extension DuckDBSession: QuerySession, SnapshotSession {
 }
 
 extension DuckDBSession: UpdateSession, DeletionSession {
-    /// As its users do: the changes are put into a temporary table, and one statement joins it. For duplicate keys the
-    /// last value counts.
+    /// As users of DuckDB do: puts the changes into a temporary table, and updates by one statement that joins it. For
+    /// duplicate keys the last value counts.
     func update(table: String, column: String, keys: [Int64], values: [Int64]) throws(EngineError) {
         let layout = try layout(table)
         let column = try layout.requireKind(.integer, column)

@@ -15,7 +15,7 @@ package enum DuckDBSearch {
     ///
     /// - Parameters:
     ///   - environment: a variable of the process by its name.
-    ///   - names: of the entries of a directory; empty where it does not exist.
+    ///   - names: the names of a directory's entries; empty if it does not exist.
     package static func find(
         environment: (String) -> String?, names: (String) -> [String] = DuckDBSearch.names
     ) -> String? {

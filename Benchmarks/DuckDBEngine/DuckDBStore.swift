@@ -97,7 +97,8 @@ final class DuckDBConnection {
         }
     }
 
-    /// The same with one retry after a conflict on a row: DuckDB lets the first of two commit.
+    /// Repeats the body after each conflict on a row: DuckDB lets the first of two transactions commit and refuses the
+    /// other.
     func retried<Output>(_ body: () throws(EngineError) -> Output) throws(EngineError) -> Output {
         while true {
             do throws(EngineError) { return try body() } catch {
@@ -132,7 +133,7 @@ final class DuckDBConnection {
 
     static func isConflict(_ error: EngineError) -> Bool { error.message.contains(conflict) }
 
-    /// By the text of the message: the library's error kinds say too little.
+    /// The kind is found by the text of the message: the library's error kinds tell too little.
     static func error(_ message: String, kind: UInt32) -> EngineError {
         let line = message.split(separator: "\n").first.map(String.init) ?? message
         func has(_ words: String...) -> Bool { words.contains { message.contains($0) } }

@@ -3,8 +3,8 @@
     import Harness
 
     extension LMDBEngine: CheckingEngine {
-        /// LMDB has no check of its own. This does what `mdb_stat` and `mdb_dump` do together: the number of entries in
-        /// the tree's counters must be found when all of them are read, in ascending order.
+        /// LMDB has no check of its own. This does what `mdb_stat` and `mdb_dump` do together: reads all entries, which
+        /// must ascend and be as many as the tree's counters say.
         package func check(_ location: DatabaseLocation) throws(EngineError) {
             let environment = try LMDBEnvironment(
                 path: location.mainFile, settings: LMDBSettings(durability: .full, tuning: tuning))
@@ -15,7 +15,7 @@
                     let read = try transaction.readAllEntries(database, hasNumbers: hasNumbers)
                     if read != status.ms_entries {
                         throw EngineError(
-                            .damaged, "the tree counts \(status.ms_entries) entries, and \(read) came")
+                            .damaged, "the tree states \(status.ms_entries) entries, a scan found \(read)")
                     }
                 }
             }

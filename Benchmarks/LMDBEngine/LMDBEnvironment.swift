@@ -19,7 +19,7 @@
         let database: MDB_dbi
         /// The databases of tables, where keys are integers.
         let tables: LMDBTables?
-        /// Written only when a single session is left.
+        /// Set by ``close()``, which is called only while a single session has the environment: no lock is needed.
         private var isClosed = false
 
         /// The path of a compaction's copy, which stays after a kill.
@@ -57,7 +57,7 @@
             mdb_env_close(handle)
         }
 
-        /// Throws where a compaction closed the environment and could not reopen it: its handle is invalid.
+        /// Throws if a compaction closed the environment and could not open it again: its handle is invalid then.
         func requireOpen() throws(EngineError) {
             if isClosed { throw EngineError(.refused, "the environment could not be opened again") }
         }
@@ -130,12 +130,12 @@
             handle = nil
         }
 
-        /// Creates the databases of new tables, where each table has its own.
+        /// Creates the databases of new tables, if each table has a database of its own.
         func create(_ numbers: [UInt8]) throws(EngineError) {
             if let tables { try LMDBEnvironment.check(tables.create(numbers, handle)) }
         }
 
-        /// Runs the body with the key in the form of its database: 8 bytes in native order where the library compares
+        /// Runs the body with the key as its database needs it: as 8 bytes in native order if the library compares
         /// integers, else unchanged.
         @inline(__always)
         private func with<Output>(_ key: KeyBuffer, _ body: (MDB_dbi, inout MDB_val) -> Output) -> Output {
@@ -254,7 +254,7 @@
             return tables == nil ? PackedKey.read(bytes, of: table.number) : LMDBTables.number(bytes)
         }
 
-        /// Over a whole database, the unnamed one unless another is named. The caller closes it.
+        /// A cursor over a whole database, the unnamed one unless another is given. The caller closes it.
         func openCursor(_ other: MDB_dbi? = nil) throws(EngineError) -> OpaquePointer? {
             var cursor: OpaquePointer?
             try LMDBEnvironment.check(mdb_cursor_open(handle, other ?? database, &cursor))

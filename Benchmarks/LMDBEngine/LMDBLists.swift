@@ -3,7 +3,7 @@
     import Harness
     import RunRecords
 
-    /// Lists as keys (owner, place), or packed as the value of the owner's key.
+    /// Lists as keys (owner, place), or packed into the value of the owner's key.
     ///
     /// The owner's key precedes those of its elements. Without gaps, values move and keys stay: values of equal length
     /// are overwritten in place.
@@ -57,7 +57,7 @@
         }
 
         func change(owner: Int64, _ change: ListChange, beforeCommit: () -> Void) throws(EngineError) {
-            guard keeping != .packed else { throw EngineError(.unsupported, "one value has no elements") }
+            guard keeping != .packed else { throw EngineError(.unsupported, "a packed list is one value") }
             let (isDense, step) = (keeping == .dense, step)
             try environment.write { transaction throws(EngineError) in
                 // Closed before the commit.
@@ -93,7 +93,7 @@
         }
 
         func readElements(owner: Int64, at places: [Int]) throws(EngineError) -> ListDigest {
-            guard keeping != .packed else { throw EngineError(.unsupported, "one value has no elements") }
+            guard keeping != .packed else { throw EngineError(.unsupported, "a packed list is one value") }
             let isDense = keeping == .dense
             return try environment.read { transaction throws(EngineError) in
                 let cursor = try ListCursor(transaction)
@@ -157,7 +157,8 @@
 
         deinit { room.deallocate() }
 
-        /// For a read transaction. The library closes cursors of a write transaction with it, except ones left open.
+        /// To be called before the transaction ends: a write transaction frees the cursors that are open at its end, a
+        /// read transaction never does.
         func close() {
             if let handle { mdb_cursor_close(handle) }
             handle = nil
@@ -273,7 +274,7 @@
             try put(owner, end, carried, flags: MDB_NOOVERWRITE)
         }
 
-        /// Moves every later value to the key before, and deletes the last key.
+        /// Moves every later value to the key before it, and deletes the last key.
         func removeDense(at place: Int64, of owner: Int64) throws(EngineError) {
             guard let last = try lastPlace(owner), place <= last else {
                 throw EngineError(.refused, "no element at \(place)")

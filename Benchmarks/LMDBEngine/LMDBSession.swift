@@ -213,10 +213,10 @@
             try environment.requireOpen()
             var failure: EngineError?
             var isRenamed = false
-            // No other session opens it meanwhile: commits after the copy would be lost.
+            // Meanwhile no other session can open the environment: its commits after the copy would be lost.
             let reopened = try LMDBEnvironment.open.reopen(path) { old throws(EngineError) in
                 do throws(EngineError) {
-                    // Left by a killed compaction: `mdb_env_copy2` does not overwrite a file.
+                    // `mdb_env_copy2` does not overwrite a file, and a killed compaction leaves one.
                     unlink(copy)
                     try LMDBEnvironment.check(mdb_env_copy2(old.handle, copy, UInt32(MDB_CP_COMPACT)))
                     do { try FileTree.sync(copy) } catch { throw EngineError(.refused, "\(error)") }
@@ -229,10 +229,10 @@
                 old.close()
                 isRenamed = rename(copy, path) == 0
                 if isRenamed {
-                    // Commits from now on are only in the file with the new name.
+                    // From now on commits are only in the file with the new name.
                     do { try FileTree.syncDirectory(of: path) } catch { throw EngineError(.refused, "\(error)") }
                 }
-                // The old file where the copy failed: it is intact.
+                // If the copy could not be renamed, this opens the old file, which is intact.
                 return try LMDBEnvironment(path: path, settings: settings)
             }
             guard let reopened else { throw EngineError(.refused, "the environment is in use by another session") }

@@ -12,7 +12,7 @@
     /// `@unchecked Sendable`: a slot is written once under the lock, from 0 to its final handle, by the thread that
     /// opens the table, before other threads can use that table.
     final class LMDBTables: @unchecked Sendable {
-        /// Databases that an environment may have: each costs its transactions some bytes.
+        /// The most databases of an environment: each costs its transactions some bytes.
         static let most: MDB_dbi = 64
 
         private let places = UnsafeMutablePointer<MDB_dbi>.allocate(capacity: 256)
@@ -24,7 +24,7 @@
 
         private static func name(_ number: UInt8) -> String { "table-\(number)" }
 
-        /// 0, which no table has, where it was never opened.
+        /// The database of the key's table; 0, which is no table's, if it was never opened.
         @inline(__always)
         func database(of key: KeyBuffer) -> MDB_dbi { places[Int(key.start.load(as: UInt8.self))] }
 
@@ -42,7 +42,7 @@
             return Int64(bitPattern: bytes.loadUnaligned(as: UInt64.self) ^ (1 << 63))
         }
 
-        /// Opens the databases of the file. A handle stays valid where the transaction is committed.
+        /// Opens the databases of the file's tables. The handles stay valid if the caller commits the transaction.
         func openAll(_ transaction: OpaquePointer?) -> Int32 {
             for number in UInt8(1)..<UInt8(Self.most) {
                 let status = open(number, transaction, flags: MDB_INTEGERKEY)
@@ -52,7 +52,7 @@
             return 0
         }
 
-        /// In a write transaction.
+        /// To be called in a write transaction.
         func create(_ numbers: [UInt8], _ transaction: OpaquePointer?) -> Int32 {
             for number in numbers {
                 let status = open(number, transaction, flags: MDB_INTEGERKEY | MDB_CREATE)
@@ -70,7 +70,8 @@
             }
         }
 
-        /// Opens databases that another process created since, before a transaction that must see them begins.
+        /// Opens the database of a table that another process has created, before the transaction begins that must see
+        /// it.
         func require(_ number: UInt8, in environment: LMDBEnvironment) throws(EngineError) {
             if places[Int(number)] != 0 { return }
             var transaction: OpaquePointer?

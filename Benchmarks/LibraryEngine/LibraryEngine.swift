@@ -32,7 +32,8 @@ package struct LibraryEngine: Engine {
             case .compaction: capabilities.insert(.compaction)
             case .checks: capabilities.insert(.checks)
             case .processes: capabilities.insert(.processes)
-            // Transactions that do not see their own writes cannot be offered to a program.
+            // An engine whose transactions do not see their own writes does not get the capability: applications rely
+            // on it.
             case .ownWrites: capabilities.insert(.transactions)
             }
         }
@@ -40,7 +41,7 @@ package struct LibraryEngine: Engine {
         return capabilities
     }
 
-    /// Promises of a library name no class: for a power failure they apply under `full`.
+    /// A library's promises name no durability class: for a power failure they count only in the class `full`.
     package var promises: [Promise] {
         description.promises.compactMap { given in
             if let level = IsolationLevel(rawValue: given.level) {
@@ -90,7 +91,7 @@ package struct LibraryEngine: Engine {
     package var logPatterns: [String] { patterns(.log) }
     package var coordinationPatterns: [String] { patterns(.lock) }
     package var constantPatterns: [String] { patterns(.constant) }
-    /// The description does not exclude it.
+    /// Assumed of every library, since a description cannot deny it.
     package var changesFilesAtOpen: Bool { true }
 
     private func patterns(_ role: LibraryDescription.FilePattern.Role) -> [String] {

@@ -126,7 +126,7 @@ final class LibrarySession: TableSession {
         }
     }
 
-    /// - Parameter next: the key of a row without a key of its own; nil where it must be looked up.
+    /// - Parameter next: the key of a row without a key of its own; nil if it must be looked up.
     private static func insert(
         _ row: Int, _ packer: RowPacker, key: KeyBuffer, transaction: LibraryTransaction, next: Int64?
     ) throws(EngineError) {

@@ -56,11 +56,11 @@ final class LibraryStore: @unchecked Sendable {
 
     func close() throws(EngineError) {
         let status = library.close(handle)
-        // The handle is invalid now, so no reason can be queried.
+        // The handle is invalid now, so the library cannot be asked for a reason.
         try library.judge(status, nil, "close")
     }
 
-    /// nil where the library does not report it.
+    /// nil if the library does not tell.
     func liveBytes() throws(EngineError) -> Int? {
         guard let liveBytes = library.liveBytes else { return nil }
         var bytes: UInt64 = 0
@@ -88,8 +88,8 @@ final class LibraryStore: @unchecked Sendable {
         }
     }
 
-    /// Runs the body in a write transaction and commits it; retries after a conflict; aborts it where the body throws.
-    /// Each attempt of the body starts without effects of an earlier one.
+    /// Runs the body in a write transaction and commits it; aborts it if the body throws. After a conflict it repeats
+    /// the body, which then sees no effects of the earlier attempt.
     func write<Output>(_ body: (LibraryTransaction) throws(EngineError) -> Output) throws(EngineError) -> Output {
         let limit = Backoff()
         while true {
@@ -105,7 +105,7 @@ final class LibraryStore: @unchecked Sendable {
         }
     }
 
-    /// Runs the body on one version, or as close to that as the library can.
+    /// Runs the body in a snapshot, or in a read transaction if the library has no snapshots.
     func read<Output>(_ body: (LibraryTransaction) throws(EngineError) -> Output) throws(EngineError) -> Output {
         let limit = Backoff()
         while true {

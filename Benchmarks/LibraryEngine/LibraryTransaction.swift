@@ -94,13 +94,13 @@ final class LibraryTransaction {
         try judge(library.commit(ending), "commit")
     }
 
-    /// Does nothing after its end.
+    /// Does nothing after the transaction's end.
     func abort() {
         if let handle { library.abort(handle) }
         handle = nil
     }
 
-    /// Visits entries from one bound to the other, exclusive, until the body returns false.
+    /// Visits entries from one bound to the other, which is excluded, until the body returns false.
     @inline(__always)
     func scan(
         from: UnsafeRawBufferPointer?, to: UnsafeRawBufferPointer?, isBackward: Bool = false,

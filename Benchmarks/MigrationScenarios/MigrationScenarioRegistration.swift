@@ -1,6 +1,6 @@
 import Harness
 
-/// The scenarios about leaving another store: one line each.
+/// The scenarios of migrations from another store: one line each.
 package enum MigrationScenarioRegistration {
     package static func register(into registry: inout ScenarioRegistry) {
         registry.register(DoubleWriteCrashes())

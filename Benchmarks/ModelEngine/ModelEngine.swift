@@ -28,7 +28,8 @@ package struct ModelEngine: Engine {
     ]
 
     #if Zoo
-        /// From the environment, or given by a test that interleaves sessions itself: then nothing waits.
+        /// The planted mistake: from the environment, or given by a test. The test interleaves sessions itself, so they
+        /// do not pause.
         package var mistake: IsolationMistake?
         package var pauses = false
 

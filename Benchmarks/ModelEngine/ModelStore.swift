@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Synchronization
 
-/// The stores of this process by location: the next session must find a database in memory again.
+/// The stores of this process by location: a later session must find a database in memory again.
 final class ModelStores: Sendable {
     static let shared = ModelStores()
     private let stores = Mutex<[DatabaseLocation: ModelStore]>([:])

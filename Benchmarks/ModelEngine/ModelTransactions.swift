@@ -71,7 +71,7 @@ extension ModelSession: TransactionSession {
         return running
     }
 
-    /// A mistake shows only when transactions interleave: an operation in memory is too short for that.
+    /// A planted mistake shows only when transactions interleave, for which an operation in memory is too short.
     private func pauseIfPlanted() {
         #if Zoo
             if planted != nil && pauses { usleep(50) }

@@ -22,12 +22,13 @@
         private let store: ModelStore
         private let mistake: IsolationMistake
         private let access: TransactionAccess
-        /// Number of the session: readers of even ones see other cells late than those of odd ones.
+        /// Number of the session: sessions with even numbers see one half of the cells late, those with odd numbers the
+        /// other.
         private let number: Int
         private var start = ModelContent()
         private var undo: [ModelTransaction.Change] = []
 
-        /// How many commits late the other half of the cells is seen.
+        /// How many commits late a session sees that half of the cells.
         private static let delay = 3
 
         init(_ store: ModelStore, _ mistake: IsolationMistake, _ access: TransactionAccess, number: Int) {
@@ -41,7 +42,7 @@
             access == .writing && [.abortedRead, .intermediateRead, .longFork].contains(mistake)
         }
 
-        /// Changes enter the store before the commit.
+        /// Whether changes enter the store before the commit.
         private var writesThrough: Bool {
             [.dirtyWrite, .abortedRead, .intermediateRead, .cyclicFlow].contains(mistake)
         }
@@ -72,7 +73,7 @@
             return content
         }
 
-        /// Before a read: takes others' newer writes, where there are no versions.
+        /// Before a read: a transaction without a version of its own takes the newer writes of others.
         func look(_ content: inout ModelContent) throws(EngineError) {
             if mistake == .dirtyWrite || mistake == .cyclicFlow { content = store.content.withLock { $0 } }
         }

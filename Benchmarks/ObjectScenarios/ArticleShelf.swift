@@ -30,8 +30,8 @@ struct ArticleShelf {
         }
     }
 
-    /// Deletes an article by the rules of its class: thumbnail and comments are deleted, and sources without other
-    /// owners.
+    /// Deletes an article by the delete rules of its class: its thumbnail and its comments, and the sources that no
+    /// other article owns.
     mutating func delete(_ id: Int) {
         guard let gone = articles.removeValue(forKey: id) else { return }
         thumbnails.removeAll { $0 == gone.thumbnail }

@@ -32,12 +32,12 @@ struct PolicyTrials {
         self.policy = policy
     }
 
-    /// `trial` runs in a child.
+    /// Runs each trial in a child, and reports its outcome.
     ///
     /// - Parameters:
     ///   - trapText: by the name of a trial, the message with which the process must end under `.trap`; nil where it
     ///     must continue.
-    ///   - alwaysTrapText: the same, under either policy.
+    ///   - alwaysTrapText: by the name of a trial, the message with which the process must end under either policy.
     func run(
         _ names: [String], trapText: (String) -> String? = { _ in nil },
         alwaysTrapText: (String) -> String? = { _ in nil },
@@ -115,7 +115,7 @@ struct PolicyTrials {
     }
 
     /// The outcome of a trial in which the process must end with a message. The signal alone proves nothing: a wild
-    /// jump has it, too.
+    /// jump ends with the same one.
     static func judged(_ trial: Trial, trapText: String) -> Trial {
         let asked = "expected the process to end with \"\(trapText)\""
         switch trial.outcome {

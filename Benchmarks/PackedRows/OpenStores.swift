@@ -8,7 +8,7 @@ import Synchronization
 
 /// The open databases of this process, for libraries that may open a path only once: sessions share one handle.
 package final class OpenStores<Store: AnyObject & Sendable>: Sendable {
-    /// Searched linearly: a process has few of them.
+    /// Searched linearly: a process has few open databases.
     private struct Entries {
         var paths: [String] = []
         var stores: [Store] = []
@@ -52,7 +52,7 @@ package final class OpenStores<Store: AnyObject & Sendable>: Sendable {
     ) throws(Failure) -> Store {
         try entries.withLock { entries throws(Failure) in
             if owner.exchange(getpid(), ordering: .relaxed) != getpid() {
-                // Not even released, since that would close them.
+                // Not even released: that would close databases that belong to the parent.
                 for store in entries.stores { _ = Unmanaged.passRetained(store) }
                 entries = Entries()
             }
@@ -80,7 +80,7 @@ package final class OpenStores<Store: AnyObject & Sendable>: Sendable {
         }
     }
 
-    /// Closes and reopens a database that only one session has open; nil where others have it open, too.
+    /// Closes and reopens a database that only one session has open; nil if other sessions have it open, too.
     package func reopen<Failure: Error>(
         _ path: String, _ body: (Store) throws(Failure) -> Store
     ) throws(Failure) -> Store? {

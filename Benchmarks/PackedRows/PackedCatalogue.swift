@@ -16,7 +16,7 @@ package struct PackedCatalogue: Sendable {
         }
     }
 
-    /// Of this program, not of a database: the tables that it knows at compile time.
+    /// The tables that this program knows at compile time, whatever database is open.
     private static let known = Mutex<[String: PackedTable]>([:])
 
     package static func learn(_ set: TableSet) {

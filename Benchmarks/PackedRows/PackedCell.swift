@@ -3,8 +3,8 @@ import RunRecords
 
 /// The place of a column's value in a packed row, for loops over many rows.
 ///
-/// Only numbers: a column contains its name, and Swift would count references to that for every row that is read, which
-/// costs a quarter of LMDB's time to find the row.
+/// Holds only numbers: a column contains its name, and Swift would retain and release that for every row that is read,
+/// which costs a quarter of LMDB's time to find the row.
 @usableFromInline
 package struct PackedCell: Sendable {
     @usableFromInline let kind: PackedColumn.Kind
@@ -31,11 +31,11 @@ package struct PackedCell: Sendable {
         return UInt64(littleEndian: row.loadUnaligned(fromByteOffset: place, as: UInt64.self))
     }
 
-    /// Whether the value is in the row: all are, except the key's.
+    /// Whether the value is in the row: only the key's value is not.
     @inlinable
     package var isInRow: Bool { !isKey }
 
-    /// The same for a column in the row, without a check for the key.
+    /// As ``word(_:_:)``, for a column in the row, without a check for the key.
     @inlinable @inline(__always)
     package func word(in row: UnsafeRawBufferPointer) throws(EngineError) -> UInt64 {
         guard row.count >= headBytes else { throw PackedTable.tooShort(row.count) }

@@ -1,7 +1,7 @@
 import Harness
 import RunRecords
 
-/// A packed row of `TransactionCells` with another text: packed again, since its length changes.
+/// A row of `TransactionCells` with another text. It is packed again, since its length changes.
 package enum PackedCellRow {
     /// Runs the body with the bytes of the row, which are valid until it returns.
     package static func with(

@@ -24,7 +24,7 @@ package struct PackedColumn: Sendable, Hashable {
     /// For a fixed column: byte offset in the value. For another: its index among the variable ones.
     @usableFromInline
     package var place: Int
-    /// The values are the rows' keys, and are stored only there.
+    /// The values are the rows' keys, and are stored in the keys only.
     @usableFromInline
     package var isKey: Bool
 
@@ -50,7 +50,7 @@ package struct PackedTable: Sendable, Hashable {
     /// The column whose values are the keys; nil where keys are row indexes.
     package var keyColumn: PackedColumn? { columns.first { $0.isKey } }
 
-    /// The key column is the key only where its values are the row indexes; any other key is an ordinary column.
+    /// The key column is the row's key only if its values are the row indexes; any other key is an ordinary column.
     package init(_ table: Table, number: UInt8) {
         var isKeyed = false
         if case .integer(let keys)? = table.keyColumn?.values {

@@ -3,7 +3,8 @@
     import PackedRows
     import RunRecords
 
-    /// A change reads the row first, since a value is written as a whole: writers take turns, as in a batch of updates.
+    /// A change reads the row first, since a value is written as a whole. Writers take turns for that, as for a batch
+    /// of updates.
     extension RocksDBSession: KeyedRowSession {
         func prepareRows(_ rows: KeyedRows) throws(EngineError) {
             keyedRows = try PackedKeyedRows(rows, try table(rows.table))

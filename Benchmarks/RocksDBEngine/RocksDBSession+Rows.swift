@@ -5,7 +5,7 @@
     import PackedRows
     import RunRecords
 
-    /// A pinned version with the options to read it.
+    /// A pinned version, and the options to read it.
     final class RocksDBSnapshot {
         private let store: RocksDBStore
         private let snapshot: OpaquePointer?

@@ -199,7 +199,7 @@
             var settings: [EngineSetting] = []
             for stated in self.settings.observable {
                 guard let value = values[Substring(stated.name)] else {
-                    throw EngineError(.refused, "RocksDB says nothing of \(stated.name)")
+                    throw EngineError(.refused, "the file OPTIONS has no \(stated.name)")
                 }
                 settings.append(EngineSetting(stated.name, String(value)))
             }

@@ -3,7 +3,7 @@
     import Harness
     import RunRecords
 
-    /// The settings that are set, and the library's defaults where they matter.
+    /// The settings that the adapter sets, and the library's defaults that matter.
     struct RocksDBSettings: Sendable {
         var durability: DurabilityClass
         var tuning: RocksDBEngine.Tuning

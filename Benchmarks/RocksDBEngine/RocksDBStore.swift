@@ -14,7 +14,7 @@
         let directory: String
         private let options: OpaquePointer?
         let writeOptions: OpaquePointer?
-        /// The newest version.
+        /// Reads with these options see the newest version.
         let readOptions: OpaquePointer?
         /// Held from a read to the write that depends on it.
         let readModifyWrite = Mutex<Void>(())

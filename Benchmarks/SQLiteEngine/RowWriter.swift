@@ -5,7 +5,7 @@
 
     /// Binds the rows of a data set's table to insert statements, without copying texts.
     ///
-    /// The loop over a row's values touches plain memory and C functions alone, as that of a C program does.
+    /// The loop over a row's values touches only plain memory and C functions, as the loop of a C program does.
     struct RowWriter {
         private struct LinkSource {
             let statement: SQLiteStatement
@@ -63,7 +63,7 @@
             self.linkSources = linkSources
         }
 
-        /// Inserts a row with the next row index; a clustered table takes the key for it.
+        /// Inserts a row with the next row index; in a table whose rowid is the key, with its key.
         func append(_ row: Int) throws(EngineError) {
             guard let nextRow else {
                 try insert(row, as: clusteredKeys?.integer(row) ?? Int64(row))

@@ -11,10 +11,10 @@
         import Darwin
     #endif
 
-    /// A lock for the writers of this process on one file, as an application's single writer queue.
+    /// A lock for the writers of this process on one file, like the single writer queue of an application.
     ///
-    /// SQLite's own waiting sleeps and retries, which starves writers and leaves the disk idle; its users rather have
-    /// one writer at a time, and leave the busy handler for other processes.
+    /// A writer that waits in SQLite itself sleeps and retries, which starves writers and leaves the disk idle. Users
+    /// of SQLite therefore run one writer at a time, and leave the busy handler for other processes.
     ///
     /// Unchecked: the system mutex guards itself.
     final class WriterTurn: @unchecked Sendable {
@@ -81,7 +81,7 @@
             try self.init(path: path, settings: settings, flags: flags, pragmas: pragmas)
         }
 
-        /// An existing file already has WAL in its header, which need not be set again.
+        /// Whether the journal mode must be set: an existing file has WAL in its header.
         private static func isEmpty(_ path: String) -> Bool {
             do { return try FileTree.size(path) == 0 } catch { return true }
         }
@@ -109,8 +109,8 @@
             }
         }
 
-        /// Makes Swift create what it needs for the first statement of a process. To find that a text of SQL is
-        /// hashable it scans all conformances of the program: more work than SQLite's open of a database.
+        /// Makes Swift create what it needs for the first statement of a process. To find out that a text of SQL is
+        /// hashable, Swift scans all conformances of the program: more work than SQLite's open of a database.
         static func prepareTypes() {
             WriterTurn.prepare()
             _ = (emptyStatements(), emptyKinds())
@@ -199,9 +199,9 @@
             return try turn.take(body)
         }
 
-        /// The same for a transaction of many rows: the commit returns when the log is durable, and the next commit or
-        /// the close checkpoints it. Otherwise SQLite does so inside the call, after the commit is durable, and the
-        /// time to the acknowledgement would include work that other engines do later.
+        /// As ``transaction(_:)``, for many rows: the commit returns when the log is durable, and the next commit or
+        /// the close checkpoints it. Otherwise SQLite would checkpoint inside the call, after the commit is durable,
+        /// and the time to the acknowledgement would include work that other engines do later.
         func bulkTransaction<Output>(_ body: () throws(EngineError) -> Output) throws(EngineError) -> Output {
             sqlite3_wal_autocheckpoint(handle, 0)
             defer { sqlite3_wal_autocheckpoint(handle, Int32(settings.checkpointPages)) }
@@ -297,7 +297,7 @@
         }
 
         private func rollback() {
-            // Fails where an error already rolled back: then nothing is left to do.
+            // Fails if an error has already rolled back; then nothing is left to do.
             sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
         }
 

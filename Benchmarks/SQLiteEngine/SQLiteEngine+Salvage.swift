@@ -9,7 +9,7 @@
             SQLiteShell.found == nil ? "no sqlite3 is on the path: apt-get install sqlite3" : nil
         }
 
-        /// A shell writes what it can read as SQL, and another one runs that. It does not report what is missing.
+        /// One shell writes what it can read as SQL, and another one runs that SQL. Neither reports what is missing.
         package func salvage(
             _ damaged: DatabaseLocation, into rescued: DatabaseLocation
         ) throws(EngineError) -> SalvageClaim? {
@@ -41,7 +41,7 @@
         let command: String
 
         private static let seconds = "15"
-        /// Ends the shell even where the trial that started it was killed.
+        /// `timeout` ends the shell even if the trial that started it was killed.
         private static let words = ["timeout", "-s", "KILL", seconds, "sqlite3", "-batch", "-init", "/dev/null"]
 
         private static func look() -> SQLiteShell? {
@@ -65,7 +65,7 @@
             var program = ChildProgram(words + arguments, outputFile: output, errorFile: output + ".err")
             program.environment = WorkerEnvironment.inherited().filter { !$0.hasPrefix("LD_PRELOAD=") }
             let end = try program.run()
-            // The status of timeout for a program that it ended; also where sqlite3 is missing.
+            // The status of `timeout` if it killed the program, and the status 127 if sqlite3 is missing.
             if end == .exited(137) { throw EngineError(.refused, "sqlite3 was not done after \(seconds) s") }
             if end == .exited(127) { throw EngineError(.unsupported, "no sqlite3 is on the path") }
             if case .signalled(let signal) = end { throw EngineError(.refused, "sqlite3: signal \(signal)") }
@@ -74,7 +74,8 @@
         /// - Returns: its error messages.
         func write(_ database: String, to script: String) throws -> String {
             try Self.run([database, command], script)
-            // The last line of a dump that met damage, which leaves the decision to the user.
+            // A dump that met damage ends with a rollback, for the user to decide: the rows that it could read are
+            // committed.
             let (text, refusal) = (try FileTree.readText(script), "ROLLBACK; -- due to errors\n")
             if text.hasSuffix(refusal) {
                 try FileTree.writeText(script, text.dropLast(refusal.count) + "COMMIT;\n")

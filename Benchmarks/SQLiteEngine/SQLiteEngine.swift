@@ -6,8 +6,8 @@
 
     /// SQLite through its C interface: prepared statements, a connection per session, write-ahead log.
     ///
-    /// A table is a table whose rowid is the row index; a list of links is a table (owner, place, target) with an index
-    /// on the target. The settings are those of a careful user; the report lists them.
+    /// A table of a data set is a table whose rowid is the row index; a list of links is a table (owner, place, target)
+    /// with an index on the target. The settings are those of a careful user; the report lists them.
     package struct SQLiteEngine: Engine {
         package enum Tuning: Sendable {
             /// The library's own defaults for cache and memory map.

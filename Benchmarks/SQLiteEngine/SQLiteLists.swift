@@ -7,7 +7,7 @@
         private let connection: SQLiteConnection
         private let keeping: ListKeeping
 
-        /// Distance of the numbers of two elements appended one after the other, where there are gaps.
+        /// The distance between the places of two elements that are appended one after the other, if there are gaps.
         private static let gap: Int64 = 1 << 20
 
         init(_ connection: SQLiteConnection, _ keeping: ListKeeping) throws(EngineError) {
@@ -64,7 +64,7 @@
         }
 
         func change(owner: Int64, _ change: ListChange, beforeCommit: () -> Void) throws(EngineError) {
-            guard keeping != .packed else { throw EngineError(.unsupported, "one value has no elements") }
+            guard keeping != .packed else { throw EngineError(.unsupported, "a packed list is one value") }
             try connection.transaction { () throws(EngineError) in
                 switch change {
                 case .append(let values), .appendAll(let values): try append(values, to: owner)
@@ -83,7 +83,7 @@
             }
         }
 
-        /// The last place is looked up once: the writer knows the next ones.
+        /// Looks up the last place once: the writer then knows the next ones.
         private func append(_ values: [Int64], to owner: Int64) throws(EngineError) {
             let last = try connection.statement("SELECT max(place) FROM list_element WHERE owner = ?")
             last.bind(1, owner)
@@ -110,8 +110,8 @@
 
         // MARK: Places without gaps
 
-        /// Each later row moves by one: first to a negative place, because SQLite checks for duplicate keys after every
-        /// row.
+        /// Moves the place of each later row by one. Through negative places, because SQLite checks for duplicate keys
+        /// after every row.
         private func insertDense(_ value: Int64, at place: Int64, of owner: Int64) throws(EngineError) {
             let away = try connection.statement(
                 "UPDATE list_element SET place = -2 - place WHERE owner = ? AND place >= ?")
@@ -154,7 +154,7 @@
 
         private func insertGapped(_ value: Int64, at place: Int, of owner: Int64) throws(EngineError) {
             if let number = try freeNumber(at: place, of: owner) { return try add(value, number, owner) }
-            // No number is left between the neighbours: renumber the whole list.
+            // No number is free between the neighbours: renumber the whole list.
             let values = try readList(owner: owner)
             let forget = try connection.statement("DELETE FROM list_element WHERE owner = ?")
             forget.bind(1, owner)
@@ -166,7 +166,7 @@
             try add(value, number, owner)
         }
 
-        /// A number between those of the neighbours; nil where there is none.
+        /// A number between those of the neighbours; nil if none is free.
         private func freeNumber(at place: Int, of owner: Int64) throws(EngineError) -> Int64? {
             let find = try connection.statement(Self.counting + " LIMIT ? OFFSET ?")
             defer { find.reset() }
@@ -184,7 +184,7 @@
         // MARK: Reading
 
         func readElements(owner: Int64, at places: [Int]) throws(EngineError) -> ListDigest {
-            guard keeping != .packed else { throw EngineError(.unsupported, "one value has no elements") }
+            guard keeping != .packed else { throw EngineError(.unsupported, "a packed list is one value") }
             let text =
                 keeping == .dense
                 ? "SELECT place, value FROM list_element WHERE owner = ? AND place = ?"

@@ -2,7 +2,7 @@
     import Harness
     import RunRecords
 
-    /// Nulls as the scenarios define them: `IS` instead of `=`, and null outside of any order.
+    /// Nulls as the scenarios define them: compared with `IS` instead of `=`, and in no order.
     extension SQLiteSession: ProbeSession {
         private func createProbes() throws(EngineError) {
             for statement in [
@@ -229,7 +229,7 @@
         }
 
         private static func ordered(_ place: String, _ sign: String, _ value: Value) -> String {
-            // Never null, so that NOT inverts it.
+            // Never null, so that NOT gives the opposite.
             "(\(place) \(sign) \(literal(value))) IS TRUE"
         }
 
@@ -248,7 +248,7 @@
             case .begins: return "(substr(\(place), 1, \(count)) = \(own)) IS TRUE"
             case .ends: return "(substr(\(place), max(1, length(\(place)) - \(count - 1))) = \(own)) IS TRUE"
             case .like:
-                // By scalars: with a combining accent a bracket is another character for Swift, but not for SQLite.
+                // By scalars: a bracket with a combining accent is one character for Swift, but two for SQLite.
                 let pattern = text.unicodeScalars.map { $0 == "[" ? "[[]" : String($0) }.joined()
                 return "(\(place) GLOB \(literal(.text(pattern)))) IS TRUE"
             }

@@ -45,7 +45,7 @@
             statement.reset()
         }
 
-        /// The current row of the statement.
+        /// Adds the current row of the statement.
         @inline(__always)
         static func add(_ statement: SQLiteStatement, _ kinds: [TableLayout.Kind], to digest: inout ReadDigest) {
             var column: Int32 = 0

@@ -30,7 +30,7 @@
             self.connection = connection
         }
 
-        /// The log counts while it exists: a closed database has none.
+        /// The log counts as long as it exists: closing the database removes it.
         func sizes() throws(EngineError) -> SizePoint {
             let pageSize = try connection.integer("PRAGMA page_size")
             let pages = try connection.integer("PRAGMA page_count")

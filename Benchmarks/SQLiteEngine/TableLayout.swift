@@ -19,9 +19,9 @@
         }
 
         var name: String
-        /// An alias of the rowid: the integer key where keys are the row indexes, else a column of its own.
+        /// An alias of the rowid: the integer key if keys are the row indexes, else a column of its own.
         var rowColumn: String
-        /// The key, where it is not the rowid; it has an index.
+        /// The key, if it is not the rowid; it has a unique index.
         var uniqueColumn: String?
         var columns: [LayoutColumn]
 

@@ -9,7 +9,7 @@ extension CaseContext {
         try Self.session(engine, location, settings, as: role)
     }
 
-    /// The same for a thread of a scenario, which has no access to the context.
+    /// The same as ``open(_:as:)``, for a thread of a scenario, which has no access to the context.
     static func session<Role>(
         _ engine: any Engine, _ location: DatabaseLocation, _ settings: EngineSettings, as role: Role.Type
     ) throws -> Role {
@@ -22,14 +22,14 @@ extension CaseContext {
 
     /// Opens the database, reads everything and compares it with the expected content, as one trial of the case.
     ///
-    /// Nonces of an encrypted database are checked before, as another trial.
+    /// As another trial, the nonces of an encrypted database are checked before it is opened.
     func judgeContent(_ address: String, at location: DatabaseLocation, expected: ExactOracle) {
         do { try judgeSeals(at: location, address: "\(address), seals") } catch {
             report.inconclusive("the files could not be looked at: \(error)")
         }
         let (outcome, detail) = DamageOracle.judge(
             engine: engine, settings: settings, location: location, expected: expected)
-        // Nothing was damaged: an error is as wrong as a wrong value.
+        // No file was damaged: an error is as wrong as a wrong value.
         report.add(Trial(address: FaultAddress(text: address), outcome: outcome, detail: detail))
     }
 

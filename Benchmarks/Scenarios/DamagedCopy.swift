@@ -23,7 +23,7 @@ struct DamagedCopy {
         for file in sound.indices {
             let pages = sound[file].bytes.count / DamageSweep.pageBytes
             let tried = Set((0..<tries).map { (2 * $0 + 1) * pages / (2 * tries) })
-            // The first page stays intact: a database that is not recognised has not been checked.
+            // The first page stays intact: a database that is refused as no database has not been checked.
             for page in tried.sorted() where page > 0 {
                 var files = sound
                 let byte = page * DamageSweep.pageBytes + offset
@@ -53,7 +53,7 @@ struct DamagedCopy {
         return judged.outcome == .detectedAtRead
     }
 
-    /// A copy that was never opened, in a directory of that name: an engine may remember another one.
+    /// A copy that was never opened, in a directory named `name`: an engine may remember a copy that it opened before.
     func place(_ name: String) throws -> DatabaseLocation {
         let place = directory + "/" + name
         try FileTree.createDirectory(place)

@@ -28,7 +28,7 @@ enum ForkedReader {
         try finding(of: try start(body), seconds: seconds)
     }
 
-    /// A child that looks for itself, and says what it found at its end.
+    /// Starts a child that runs the body, and sends its finding when it ends.
     static func start(_ body: () throws -> ContentFinding) throws -> ForkedChild {
         try ForkedChild.start { output in
             let bytes: [UInt8]
@@ -44,9 +44,9 @@ enum ForkedReader {
         }
     }
 
-    /// What a child found that may take so long from now on.
+    /// The finding of a child, which may take `seconds` from now on.
     ///
-    /// - Parameter said: what was received of it already.
+    /// - Parameter said: the bytes that were already received from the child.
     static func finding(
         of child: ForkedChild, seconds: Double = 20, said: [UInt8] = []
     ) throws -> ContentFinding {

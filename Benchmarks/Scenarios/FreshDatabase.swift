@@ -1,8 +1,8 @@
 import Harness
 import RunRecords
 
-/// A new database of the case's engine with the given rows loaded, and no other operation: a compacted database is
-/// compared with its size.
+/// A new database of the case's engine with the given rows loaded, and no other operation. The size of a compacted
+/// database is compared with its size.
 struct FreshDatabase {
     /// Bytes of its files when closed.
     let bytes: Int
@@ -23,13 +23,13 @@ struct FreshDatabase {
         try session.close()
     }
 
-    /// The largest size after a compaction of a database with the same rows, in percent of this one.
+    /// The largest allowed size of a compacted database with the same rows, in percent of this one.
     ///
     /// Sizes in percent, once each, of 20 000 people after every second run of 512 was deleted. With a compaction:
     /// Strata 109, SQLite's `VACUUM` 100, `mdb_copy -c` 120 (it moves whole pages, and those at the ends of runs are
     /// half full), RocksDB's `CompactRange` 95. Without one: Strata 265, SQLite 191, LMDB 236, RocksDB 222.
     static let percent = 135
-    /// For parts that do not grow with the rows: header slots, meta pages, a manifest.
+    /// Allowed in addition, for parts that do not grow with the rows: header slots, meta pages, a manifest.
     static let constantBytes = 32 << 10
 
     var allowedBytes: Int { bytes / 100 * Self.percent + Self.constantBytes }
@@ -37,7 +37,7 @@ struct FreshDatabase {
     /// Whether a database of that size is compact.
     func isMatched(by size: Int) -> Bool { size <= allowedBytes }
 
-    /// Makes a case inconclusive whose database was as small before: it would not show the effect of a compaction.
+    /// Makes a case inconclusive if the database was as small before: then a compaction has no effect to show.
     func requireWork(from before: Int, _ report: CaseReport) {
         if isMatched(by: before) {
             report.inconclusive("there was nothing to compact: \(before) bytes before, \(bytes) when loaded anew")

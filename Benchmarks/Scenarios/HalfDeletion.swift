@@ -12,9 +12,9 @@ struct HalfDeletion {
     /// Their indexes in the loaded table.
     let liveRows: [Int]
 
-    /// Runs of rows that stay and runs that are deleted, for measurements of the size after a compaction: so long that
-    /// most pages lose all of their rows. An engine that moves pages, not rows, cannot shrink half-full pages: with
-    /// every second row deleted `mdb_copy -c` would be blamed for what it never does.
+    /// The length of runs of rows that stay, and of runs that are deleted, for measurements of the size after a
+    /// compaction: so long that most pages lose all of their rows. An engine that moves pages instead of rows cannot
+    /// shrink half-full pages: with every second row deleted, `mdb_copy -c` would be judged for what it never does.
     static let blockRows = 512
 
     /// - Parameter run: number of adjacent rows that stay, and of those that are deleted.
@@ -24,7 +24,7 @@ struct HalfDeletion {
         }
         oracle = ExactOracle(tables)
         table = tables.main.name
-        // A small table has at least four runs.
+        // Runs are shorter in a small table, so that it has at least four.
         let run = max(1, min(run, keys.count / 4))
         self.keys = keys.enumerated().filter { ($0.offset / run) % 2 == 1 }.map(\.element)
         liveRows = keys.indices.filter { ($0 / run) % 2 == 0 }
@@ -49,7 +49,7 @@ struct HalfDeletion {
         return (acknowledged, closed)
     }
 
-    /// Its duration in nanoseconds.
+    /// Returns: nanoseconds to the acknowledgement.
     mutating func run(_ session: any DeletionSession) throws -> UInt64 {
         let start = MonotonicClock.now()
         try session.delete(table: table, keys: keys)

@@ -9,7 +9,7 @@ import RunRecords
 
 /// A process that adds 1 to one row of a database, each time in a transaction.
 ///
-/// It writes a byte for each acknowledged commit, and at last why it ended, unless it ended as it was told to.
+/// It sends a byte for each acknowledged commit. If it did not end because it was told to, it last sends the reason.
 final class IncrementProcess {
     /// How it ended.
     enum End: Equatable {
@@ -36,7 +36,7 @@ final class IncrementProcess {
     private let child: ForkedChild
     private var isKilled = false
     private(set) var acknowledged = 0
-    /// The bytes from the one that tells how it ended.
+    /// The bytes that tell how it ended, as far as they were received.
     private var last: [UInt8] = []
     private(set) var end: End?
 
@@ -87,7 +87,7 @@ final class IncrementProcess {
             var information = siginfo_t()
             let answer = waitid(P_PID, id_t(child.processID), &information, WSTOPPED | WNOHANG | WNOWAIT)
             if answer == 0 && information.si_signo == SIGCHLD { return }
-            if timeout.isOver(seconds: 5) { throw HarnessError("a writer that was stopped does not stand still") }
+            if timeout.isOver(seconds: 5) { throw HarnessError("a writer did not stop within 5 s of SIGSTOP") }
             usleep(200)
         }
     }

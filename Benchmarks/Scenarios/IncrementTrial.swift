@@ -1,8 +1,7 @@
 import Harness
 import RunRecords
 
-/// A database that several processes use, on a copy of the case's fixture: they increment one row, and change nothing
-/// else.
+/// A copy of the case's fixture on which several processes increment one row, and change nothing else.
 ///
 /// The result is right if that row holds at least the acknowledged increments, plus at most one for each process that
 /// was killed or met an error, and if every other value of every row is as loaded.
@@ -44,7 +43,7 @@ struct IncrementTrial {
         try ForkedReader.read(context, at: place ?? location, expected: loaded, open: [cell], seconds: seconds)
     }
 
-    /// Judges a full read: everything but the row as loaded, and the row within `allowed` increments.
+    /// Judges a full read: everything but the row must be as loaded, and the row within `allowed` increments.
     func judge(_ finding: ContentFinding, allowed: ClosedRange<Int>) -> (outcome: Outcome, detail: String) {
         guard finding.outcome == .correct else { return (finding.outcome, finding.detail) }
         guard let value = finding.numbers.first ?? nil else {
@@ -55,7 +54,7 @@ struct IncrementTrial {
             final: value)
     }
 
-    /// The outcome of the processes, where it alone decides; nil when all of them ended as they should.
+    /// The outcome that the ends of the processes alone decide; nil when all of them ended as they should.
     ///
     /// Throws: `HarnessError` for a failure that says nothing about the engine.
     func failure(of processes: [IncrementProcess], _ address: FaultAddress) throws -> Trial? {
@@ -72,7 +71,7 @@ struct IncrementTrial {
                 worst = worst ?? Trial(address: address, outcome: .hung, detail: detail)
             case .refused(let words):
                 worst = worst ?? Trial(address: address, outcome: .refused, detail: "a writer was refused: \(words)")
-            case nil: throw HarnessError("a writer was not waited for")
+            case nil: throw HarnessError("a writer has no known end")
             }
         }
         return worst
@@ -88,8 +87,8 @@ struct IncrementTrial {
 
     /// Judges the result after all processes have ended: first their ends, then the database.
     ///
-    /// - Parameter isUndamaged: its files were not touched: a database that cannot be read has lost acknowledged
-    ///   commits.
+    /// - Parameter isUndamaged: whether nothing else touched the files: a database that cannot be read has then lost
+    /// acknowledged commits.
     func judge(_ processes: [IncrementProcess], _ address: FaultAddress, isUndamaged: Bool = false) throws -> Trial {
         let failure = try failure(of: processes, address)
         if let failure, failure.outcome == .crashed { return failure }
@@ -100,9 +99,8 @@ struct IncrementTrial {
         return failure ?? Trial(address: address, outcome: .correct)
     }
 
-    /// The possible numbers of increments.
-    ///
-    /// In the class `none` the death of a process may lose its acknowledged commits.
+    /// The possible numbers of increments in the row. In the class `none` the death of a process may lose its
+    /// acknowledged commits.
     func allowed(_ processes: [IncrementProcess]) -> ClosedRange<Int> {
         let acknowledged = processes.reduce(0) { $0 + $1.acknowledged }
         let attempted = processes.reduce(acknowledged) { $0 + $1.uncertain }

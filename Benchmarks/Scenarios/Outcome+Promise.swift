@@ -2,15 +2,16 @@ import Harness
 import RunRecords
 
 extension Outcome {
-    /// The promise that it breaks where nothing was damaged, but processes or power failed: acknowledged commits are
-    /// durable, transactions are atomic, and surviving processes make progress. `other`: what an error breaks.
+    /// The promise that the outcome breaks when no file was damaged, but processes were killed or power failed:
+    /// acknowledged commits are durable, transactions are atomic, and surviving processes make progress. `other`: the
+    /// promise that an error breaks.
     func brokenPromise(or other: Promise.Kind?) -> Promise.Kind? {
         switch self {
         case .lostCommit: .durability
         case .silentlyWrong: .atomicity
         case .hung: .boundedWait
         case .memoryLimit, .overSize: .boundedSize
-        // Needs no promise: every engine must get it right.
+        // No engine has to promise this: none may crash.
         case .crashed: nil
         default: other
         }

@@ -24,14 +24,14 @@ enum PeopleRows {
         try PeopleDataset().tables(size: 0, seed: Seed(0))
     }
 
-    /// Rows with the ids after `base`, in chunks; a case can check its budget after each.
+    /// The rows with the `count` ids from `base` on, in chunks, so that a case can check its budget after each.
     static func chunks(from base: Int, count: Int) -> (tables: [Table], end: Int) {
         let end = base + count
         let tables = stride(from: base, to: end, by: 100).map { PeopleDataset.persons($0..<min($0 + 100, end)) }
         return (tables, end)
     }
 
-    /// Opens the database again, and compares all of it: the loaded and the acknowledged rows.
+    /// Opens the database again and compares all of it with the loaded rows and the acknowledged changes.
     ///
     /// - Parameters:
     ///   - isEmpty: the database began without rows instead of the case's data set.

@@ -5,7 +5,7 @@ import Seeds
 
 /// Transactions of random updates while versions are pinned, with a model of their effects.
 ///
-/// The parameters `transactions`, `updates` and `readers` are those of the case.
+/// The case has the parameters `transactions`, `updates` and `readers`.
 struct PinnedUpdates {
     let context: CaseContext
     let table: String
@@ -14,7 +14,8 @@ struct PinnedUpdates {
     var oracle: ExactOracle
     var series = Series(name: "size", step: "commits")
     private var random: RandomStream
-    /// Random rows together, and some of them alone: a sum would not notice rows that swap their values.
+    /// Random rows in one read, and some of them in reads of their own: a sum over rows would not notice two that
+    /// swapped their values.
     private let checked: [PointReads]
 
     private init(context: CaseContext, table: String, column: String, keys: [Int64], columns: [String]) {
@@ -85,9 +86,9 @@ struct PinnedUpdates {
             context.report.check("pinned version \(index)", expected: pin.expected[place], got: got[place])
             try reader.unpin(pin.token)
         }
-        // The space of the released versions can be reused from now on.
+        // From here on the pins are released, and the engine can reuse the space of their versions.
         for extra in 1...5 {
-            // One of them changes one row again and again: more often than an engine buffers changes.
+            // One of the transactions changes one row again and again: more often than an engine buffers changes.
             _ = try update(writer, count: updates, ofOne: extra == 3 ? Self.updatesOfOne : 0)
             try note(writer, position: done + extra)
         }
@@ -120,14 +121,14 @@ struct PinnedUpdates {
         series.points.append(point)
     }
 
-    /// The allowed log size of a closed database without pins. A log that was kept for a version that is no longer
-    /// pinned would otherwise stay for good.
+    /// The allowed log size of a closed database without pins. A larger log was kept for a version that is no longer
+    /// pinned, and would stay for good.
     private static let closedLogBytes = 4_096
 
-    /// Call it after everything is closed.
+    /// To be called after all sessions are closed.
     func judgeLetGo(at location: DatabaseLocation) throws {
         guard try context.fileBytes(at: location, roles: [.data]) > 0 else {
-            return context.report.note("\(context.engine.name) keeps all in its log: what is left of it is not judged")
+            return context.report.note("\(context.engine.name) has all data in its log: its last size is not judged")
         }
         let log = try context.fileBytes(at: location, roles: [.log])
         let isGone = log <= Self.closedLogBytes
@@ -137,8 +138,8 @@ struct PinnedUpdates {
                 detail: isGone ? "" : "\(log) bytes of log are left when the database is closed"))
     }
 
-    /// `bound`: how many times its initial size an engine that promises a bound may reach, besides a step of growth;
-    /// nil to report the growth without a verdict.
+    /// `bound`: how many times its initial size a database may reach, besides a step of growth, if the engine promises
+    /// a bound; nil to report the growth without a verdict.
     func judgeGrowth(closedBytes: Int, bound: Int? = nil) {
         let totals = series.points.map { $0.fileBytes + $0.logBytes }
         guard let first = totals.first, first > 0, let largest = totals.max(), let last = totals.last else {

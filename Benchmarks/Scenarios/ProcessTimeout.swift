@@ -1,13 +1,13 @@
 import Harness
 import Measuring
 
-/// The time waited for a process, without the time in which it was ready and had no processor, which is the load of the
-/// machine.
+/// The time waited for a process, without the time in which it was ready to run and had no processor: that is the load
+/// of the machine.
 struct ProcessTimeout {
     private let processID: Int32
     private let start = MonotonicClock.now()
     private let waitedBefore: UInt64
-    /// A process that gets no processor is given up after this many times the limit.
+    /// A process that gets no processor counts as hung after this many times the limit.
     private static let most = 10.0
 
     init(for processID: Int32) {
@@ -19,7 +19,7 @@ struct ProcessTimeout {
         let elapsed = Double(MonotonicClock.now() - start) / 1e9
         if elapsed <= seconds { return false }
         let now = ProcessFile.processorWait(processID: processID)
-        // The system has no figures for an ended process.
+        // The system tells nothing of a process that has ended.
         let waited = now > waitedBefore ? Double(now - waitedBefore) / 1e9 : 0
         return elapsed - waited > seconds || elapsed > seconds * Self.most
     }

@@ -12,7 +12,7 @@ struct RandomAges {
     private(set) var ages: [Int64: Int64] = [:]
     private(set) var committed = 0
 
-    /// Larger than any age of the data set: tells changed rows from others.
+    /// Larger than any age of the data set, so that changed rows are told from others.
     static let firstAge: Int64 = 100
 
     /// - Parameter within: only that many rows in the middle are changed; 0 for all.
@@ -23,7 +23,7 @@ struct RandomAges {
         self.random = random
     }
 
-    /// That many positions in the middle; 0 stands for all.
+    /// The positions of `size` rows in the middle; 0 stands for all rows.
     static func middle(_ size: Int, of count: Int) -> Range<Int> {
         let size = size == 0 ? count : min(size, count)
         let first = (count - size) / 2

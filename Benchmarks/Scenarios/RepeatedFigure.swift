@@ -1,7 +1,7 @@
 import Harness
 import RunRecords
 
-/// Repeated values of one figure: reports their median, and minimum and maximum beside it.
+/// Repeated values of one figure, of which a case reports the median, the minimum and the maximum.
 struct RepeatedFigure {
     private var values: [Double] = []
     private(set) var count = 0

@@ -5,17 +5,17 @@ import RunRecords
 /// The expected content of a database of people that is too large for a full comparison after every figure: the number
 /// of rows, every row that the case touched, and ten thousand of the others.
 ///
-/// Rows are read one by one. Changed rows are read all at once, and at most ten thousand of them one by one: for the
-/// others only the total is compared. The digest of a row is the sum of its values (``ReadDigest``), with a text's
-/// length, first and last byte. A full comparison compares every byte.
+/// Unchanged rows are read one by one. Changed rows are read all at once, and at most ten thousand of them one by one:
+/// of the others only the total is compared. The digest of a row is the sum of its values (``ReadDigest``); of a text
+/// it has the length, the first and the last byte. A full comparison compares every byte.
 ///
 /// A scenario compares everything unless its parameter `compare` says `sample`.
 struct SampledContent {
     static let parameter = ScenarioParameter(
         "compare", default: "all", allowed: ["all", "sample"],
-        summary: "afterwards: every value, or digests of the rows touched and of 10 000 others")
+        summary: "what is compared at the end: every value, or digests of the rows touched and of 10 000 others")
 
-    /// Of unchanged rows; and the number of changed ones that are read one by one.
+    /// The number of unchanged rows that are read, and the most changed rows that are read one by one.
     private static let sampledRows = 10_000
     private static let columns = ["name", "age", "score"]
 
@@ -62,7 +62,7 @@ struct SampledContent {
         }
     }
 
-    /// Row by row, as one trial: it names the first row that differs.
+    /// Reads row by row, as one trial, which names the first row that differs.
     private func check(
         _ address: String, _ keys: [Int64], session: any TableSession, context: CaseContext,
         expected: (PointReads) -> ReadDigest
@@ -80,7 +80,7 @@ struct SampledContent {
         PointReads(table: rows.main.name, keys: keys, columns: Self.columns)
     }
 
-    /// All in one batch, then one by one: all of them where the batch differs, else some.
+    /// Reads all changed rows in one batch, then one by one: all of them if the batch differs, else some.
     private func judgeChanged(_ session: any TableSession, _ context: CaseContext) throws {
         let address = FaultAddress(text: "changed rows")
         let keys = ages.keys.sorted()
@@ -101,7 +101,7 @@ struct SampledContent {
                 detail: isSame ? "" : "a batch of rows differs from its rows"))
     }
 
-    /// An earlier age of the row means a lost commit. nil without a difference.
+    /// What is wrong with a row: an earlier age is a lost commit. nil without a difference.
     private func difference(_ key: Int64, _ got: ReadDigest) -> (Outcome, String)? {
         let wanted = expected(reads([key]))
         if got == wanted { return nil }

@@ -18,9 +18,9 @@ struct TrialTally {
 }
 
 extension CaseContext {
-    /// Makes the case inconclusive where an event that it is about never happened.
+    /// Makes the case inconclusive if the event that it is about never happened.
     func require(_ count: Int, _ reason: String) {
-        // Not where the budget was too short, which is reported already, nor for a single replayed trial.
+        // A budget that was too short is reported already; a single replayed trial need not show the event.
         if count == 0 && !report.isCut && onlyTrial == nil { report.inconclusive(reason) }
     }
 }

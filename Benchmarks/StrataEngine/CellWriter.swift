@@ -1,7 +1,7 @@
 import RunRecords
 import StrataStorage
 
-/// Turns the rows of a data set's table into cells, without copying texts or counting references.
+/// Turns the rows of a data set's table into cells, without copies of texts and without retains.
 ///
 /// Valid only inside ``with(_:_:_:)``: it points into the columns.
 struct CellWriter {
@@ -95,7 +95,7 @@ struct CellWriter {
         }
     }
 
-    /// Gives an empty array an address, too.
+    /// Runs the body with the address of an array, also of an empty one.
     private static func held<Element>(
         _ values: [Element], _ body: (UnsafePointer<Element>) throws(StorageError) -> Void
     ) throws(StorageError) {
@@ -108,7 +108,7 @@ struct CellWriter {
         if let failure { throw failure }
     }
 
-    /// nil where keys are row indexes, which the caller counts.
+    /// nil if keys are row indexes, so that the caller has to number the rows.
     func key(_ row: Int) -> Int64? { keys?[row] }
 
     @inline(__always)

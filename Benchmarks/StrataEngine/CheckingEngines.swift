@@ -3,7 +3,7 @@ import StrataFiles
 import StrataStorage
 
 extension StorageEngine: CheckingEngine {
-    /// The check of `strata check`: opened for reading, every node and every rule.
+    /// The check of `strata check`: opens the store for reading, and examines every node by every rule.
     package func check(_ location: DatabaseLocation) throws(EngineError) {
         try Self.check(path: location.mainFile, key)
     }

@@ -3,11 +3,11 @@ import RunRecords
 import Strata
 import StrataFiles
 
-/// The classes of one file: those of a data set.
+/// The classes of one file: those for the tables of a data set.
 struct ClassGroup: Sendable {
     let name: String
     let classes: [any TableObject.Type]
-    /// Of the classes, in their order: the name of a class is made anew each time that it is asked for.
+    /// The names of the classes, in their order. Kept, because Swift makes the name of a class anew at each request.
     private let tableNames: [String]
 
     private init(name: String, classes: [any TableObject.Type]) {

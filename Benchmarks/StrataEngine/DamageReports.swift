@@ -10,13 +10,13 @@ import Synchronization
     import Glibc
 #endif
 
-/// Reports of Realms about errors that no call could throw, by file: the first report of each.
+/// What Realms reported about errors that no call could throw: by file, the first report.
 ///
-/// Reads that cannot throw (`count`, a loop, a property) leave out what cannot be read, or return a substitute, and
-/// report. A session checks here before it returns results, so that no substitute is taken for data.
+/// A read that cannot throw (`count`, a loop, a property) leaves out what it cannot read, or returns a substitute, and
+/// the Realm reports it. A session checks here before it returns results, so that no substitute is taken for data.
 ///
-/// A Realm is opened as by a program with default settings: its reports are lines on standard error. They can be read
-/// where standard error is a file, as in every trial. Elsewhere, and where a case asks for it, the hook `report`
+/// A Realm is opened as a program with default settings opens it: its reports are lines on standard error, which can be
+/// read if standard error is a file, as in every trial. Otherwise, or if the case asks for it, the hook `report`
 /// receives them.
 final class DamageReports: Sendable {
     static let shared = DamageReports()
@@ -50,7 +50,7 @@ final class DamageReports: Sendable {
         if let message = reports.withLock({ $0[path] }) { throw EngineError(.damaged, message) }
     }
 
-    /// Nil where it is no file.
+    /// nil if the descriptor is no file.
     private static func fileSize(_ descriptor: Int32) -> Int64? {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }

@@ -74,8 +74,8 @@ private struct SealedBytes {
 
     func units(isLog: Bool) -> [SealedUnit] { isLog ? batches : slots + pages }
 
-    /// Nil where the bytes end too early. Zeros instead of nonce and tag count as a unit, too: after a magic number
-    /// they mean contents that were never sealed.
+    /// nil if the bytes end too early. Zeros in place of nonce and tag count as a unit, too: behind a magic number they
+    /// mean contents that were never sealed.
     private func unit(at offset: Int, nonce place: Int) -> SealedUnit? {
         let first = place - start
         let middle = first + Self.nonceBytes

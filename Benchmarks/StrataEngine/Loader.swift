@@ -5,13 +5,13 @@ import Strata
 
 /// Adds the rows of tables inside a write, links included.
 ///
-/// Links to existing rows are set before the object is added, as an application would; links within a table
-/// afterwards.
+/// Links to objects that exist already are set before the object is added, as an application would do it; links within
+/// a table are set afterwards.
 struct Loader {
     let realm: Realm
     let group: ClassGroup
-    /// The tables that links lead to: their objects are kept until the links are set, those of others are not, as an
-    /// application keeps none that it does not need.
+    /// The tables that links lead to. Only their objects are kept, until the links are set: an application keeps no
+    /// object that it does not need.
     private let targets: Set<String>
     private var loaded: [String: [ObjectBase]] = [:]
     private var late: [Table] = []
@@ -28,7 +28,7 @@ struct Loader {
         if table.columns.contains(where: { Self.target(of: $0) == table.name }) { late.append(table) }
     }
 
-    /// Where the links of a column lead; nil for other columns, and where no row has a link.
+    /// The table that the links of a column lead to; nil for other columns, and if no row has a link.
     private static func target(of column: Column) -> String? {
         switch column.values {
         case .link(let target, let rows): rows.contains { $0 >= 0 } ? target : nil
@@ -78,7 +78,7 @@ struct Loader {
     }
 }
 
-/// Appends rows in a transaction each.
+/// Appends rows, in a transaction each or in one.
 struct RowInserter {
     let realm: Realm
     let group: ClassGroup
@@ -96,7 +96,7 @@ struct RowInserter {
         }
     }
 
-    /// All of them in one.
+    /// Adds all rows in one transaction.
     func insertAll<Element: TableObject>(_ type: Element.Type) throws {
         let add = try adder(type)
         try realm.write { for row in 0..<rows.rowCount { try add(row) } }

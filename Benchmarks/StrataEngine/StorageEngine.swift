@@ -12,8 +12,8 @@ import StrataStorage
 
 /// StrataStorage without objects: rows, columns, versions and the log, to be compared with engines of tables.
 ///
-/// A table of any data set is a table of the store. Rows are clustered by their key where keys are the row indexes,
-/// else by row index; links are links, with their backlinks.
+/// A table of any data set is a table of the store. Rows are stored in the order of their keys if these are the row
+/// indexes, else in the order of the row indexes. Links are links of the store, with their backlinks.
 package struct StorageEngine: Engine {
     package let name = "strata-storage"
     package let library = StrataEngine().library
@@ -24,7 +24,7 @@ package struct StorageEngine: Engine {
     ])
     let key: StoreKey?
 
-    /// Those of Strata that need no objects.
+    /// The marks of Strata that need no objects.
     package var rareBranches: [String] { CoverageMarks.areCounted ? CoverageMark.allCases.map(\.rawValue) : [] }
     package var promises: [Promise] {
         let kinds: Set<Promise.Kind> = [

@@ -41,7 +41,7 @@ extension StorageSession: QuerySession, SnapshotSession {
         return try read(reads, try view(), latency: latency)
     }
 
-    /// Each from the newest version.
+    /// Reads each row in the newest version.
     private func readEach(_ reads: PointReads, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest {
         let first = try view()
         let table = try table(reads.table)
@@ -134,7 +134,7 @@ extension StorageSession: QuerySession, SnapshotSession {
         return try checked { () throws(StorageError) in try view.count(table, where: both) }
     }
 
-    /// Without objects, users of storage get batches of decoded columns.
+    /// Users of storage without objects get batches of decoded columns.
     var rowSteps: RowSteps { .columns }
 
     func iterate(table: String, column: String) throws(EngineError) -> ReadDigest {

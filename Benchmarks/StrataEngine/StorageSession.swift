@@ -20,7 +20,8 @@ final class StorageSession: TableSession {
     /// Of `TransactionSession`.
     var running: Running?
 
-    /// `isShared`: with the other sessions of this process; not on a private disk, where equal paths mean other files.
+    /// `isShared`: whether the sessions of this process share the store; not on a simulated disk, where an equal path
+    /// is another file.
     init(path: String, options: StoreOptions, isShared: Bool = true) throws(EngineError) {
         self.path = path
         self.options = options
@@ -55,7 +56,7 @@ final class StorageSession: TableSession {
             _ = try transaction.commit()
             return output
         } catch {
-            // Does nothing when the commit itself failed.
+            // Does nothing if the commit itself failed.
             transaction.rollback()
             throw error
         }
@@ -183,7 +184,7 @@ extension StorageSession: SettingsSession {
 }
 
 extension Store {
-    /// Of the open store, which another session may have opened.
+    /// The settings of the open store, which another session may have opened.
     var observedSettings: [EngineSetting] {
         let durability: DurabilityClass =
             switch options.durability {

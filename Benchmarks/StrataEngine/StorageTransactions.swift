@@ -3,7 +3,7 @@ import StrataStorage
 
 /// `Store.beginWrite` for writes, a snapshot of the newest version for reads.
 extension StorageSession: TransactionSession {
-    /// An open transaction, and where its cells are.
+    /// An open transaction, and the table and columns of its cells.
     struct Running {
         var writer: WriteTransaction?
         var view: ReadView

@@ -13,7 +13,7 @@ final class ListOwner: Object {
     @Persisted var elements: List<Int>
 }
 
-/// The same elements as one value.
+/// The elements of a list as one value.
 final class PackedOwner: Object {
     @Persisted(primaryKey: true) var id: Int
     @Persisted var elements: Data
@@ -60,7 +60,7 @@ final class StrataLists: ListSession {
 
     func close() throws(EngineError) { realm = nil }
 
-    /// From this many elements on a program fills the list of an object after adding it, to avoid a second copy.
+    /// An application adds an object with that many elements or more before it fills the list, to avoid a second copy.
     private static let large = 1_000
 
     func addLists(_ lists: ListBatch) throws(EngineError) {
@@ -88,7 +88,7 @@ final class StrataLists: ListSession {
     }
 
     private func list(_ owner: Int64, _ realm: Realm) throws -> List<Int> {
-        guard keeping != .packed else { throw EngineError(.unsupported, "one value has no elements") }
+        guard keeping != .packed else { throw EngineError(.unsupported, "a packed list is one value") }
         guard let object = realm.object(ofType: ListOwner.self, forPrimaryKey: Int(owner)) else {
             throw EngineError(.refused, "no owner \(owner)")
         }

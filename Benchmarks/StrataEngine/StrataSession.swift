@@ -16,11 +16,11 @@ final class StrataSession: TableSession {
     let location: DatabaseLocation
     private(set) var configuration: Realm.Configuration
     private let settings: EngineSettings?
-    /// The file of the family `queries`, where a case asks for it.
+    /// The file of the family `queries`, if the case asks for it.
     var probes: Realm?
     let files: any FileSystem
     private(set) var group: ClassGroup?
-    /// Of the file of the group: made once, since every timed pass ends with a look at the reports.
+    /// The path of the group's file. Kept, because every timed pass ends with a look at the reports.
     private var path: String?
     /// nil while the database has no file: its classes are unknown before the first table.
     private(set) var realm: Realm?
@@ -86,7 +86,7 @@ final class StrataSession: TableSession {
     }
 
     func close() throws(EngineError) {
-        // Releasing the last Realm of a file closes it; an error of that shows at the next open.
+        // Releasing the last Realm of a file closes it; an error of the close shows at the next open.
         letGo()
     }
 

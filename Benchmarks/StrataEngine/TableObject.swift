@@ -16,7 +16,7 @@ protocol TableObject: Object {
     /// The object of a row index, by its key where the class has one.
     static func find(_ row: Int, in realm: Realm) -> Self?
 
-    /// The row index, where the key determines it; nil for classes whose rows are numbered by their order.
+    /// The row index, if the key determines it; nil for classes whose rows are numbered by their order.
     func keyedRow() throws -> Int?
 
     /// Adds a property to a digest, read as an application reads it; nil when there is none of that name.
@@ -35,7 +35,8 @@ protocol TableObject: Object {
     /// Visits the targets of an object's links, forward over a column of its own.
     static func walker(_ column: String, property: String?) -> ((Self, inout ReadDigest) -> Void)?
 
-    /// The same backwards over a column of the class `table`.
+    /// As ``walker(_:property:)``, backwards: visits the objects whose `column` of the class `table` links to the
+    /// object.
     static func backWalker(_ table: String, _ column: String, property: String?) -> ((Self, inout ReadDigest) -> Void)?
 
     static func countEqual(_ column: String, _ text: String, in realm: Realm) -> Int?
@@ -109,7 +110,7 @@ extension TableObject {
         return digest
     }
 
-    /// Each from the newest version.
+    /// Reads each row in the newest version.
     @inline(__always)
     static func readEach(
         _ keys: [Int64], _ adders: [(Self, inout ReadDigest) -> Void], in realm: Realm, latency: LatencyRecorder?
@@ -188,7 +189,7 @@ extension TableObject {
 
 /// The loop over held objects.
 enum HeldLoop {
-    /// As in a program: an object is taken from an array, and Swift retains and releases it.
+    /// As in an application: takes an object from an array, which Swift retains and releases.
     @inline(__always)
     static func run<Element: AnyObject>(
         _ held: [Element], _ count: Int, latency: LatencyRecorder?, add: (Element, inout ReadDigest) -> Void
@@ -208,7 +209,7 @@ enum HeldLoop {
         return digest
     }
 
-    /// Without a reference to each object: the cost of the read without reference counting.
+    /// Takes objects without retaining them: the cost of the read without reference counting.
     @inline(__always)
     static func runUnmanaged<Element: AnyObject>(
         _ held: [Element], _ count: Int, _ add: (Element, inout ReadDigest) -> Void

@@ -1,6 +1,6 @@
 /// A mistake that a wrapped engine makes on purpose, to test that scenarios detect it.
 ///
-/// One at a time, in the process of the case and its children. The fixture is built without the mistake.
+/// One mistake at a time, in the process of the case and in its children. The fixture is built without it.
 package enum EngineMistake: String, Sendable, CaseIterable {
     /// The last row's text has another last byte, in every read of that row.
     case lastByte = "last-byte"

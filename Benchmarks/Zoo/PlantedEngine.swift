@@ -176,7 +176,7 @@ package struct PlantedEngine: Engine, CompactOnLaunchEngine, CheckingEngine, Sal
         return exists
     }
 
-    /// The actual settings, while the engine states `settings`.
+    /// The settings that are really applied, while the engine states `settings`.
     func real(_ settings: EngineSettings) -> EngineSettings {
         if mistake == .keyLeftOut {
             var plain = settings

@@ -9,7 +9,7 @@ import Synchronization
     import Darwin
 #endif
 
-/// State of a planted session about single rows.
+/// What a planted session keeps for its operations on single rows.
 struct PlantedKeyedRows {
     /// Operations and changes of this process, over all sessions.
     static let operations = Atomic<Int>(0)
@@ -26,7 +26,7 @@ extension PlantedSession: KeyedRowSession {
         try role((any KeyedRowSession).self).prepareRows(rows)
     }
 
-    /// The session of the engine, after a pause where it stalls.
+    /// The session of the engine; with the mistake `stall`, after a pause at every two hundredth operation.
     private func keyed() throws(EngineError) -> any KeyedRowSession {
         if mistake == .stall, PlantedKeyedRows.operations.add(1, ordering: .relaxed).newValue % 200 == 0 {
             usleep(50_000)

@@ -35,12 +35,12 @@ final class PlantedLists: ListSession {
         try base.change(owner: owner, try bent(owner, change), beforeCommit: beforeCommit)
     }
 
-    /// Alters the last step.
+    /// Alters the last operation of a change.
     private func bent(_ owner: Int64, _ change: ListChange) throws(EngineError) -> ListChange {
         switch (mistake, change) {
         case (.listElementLost, .appendAll(let values)): return .appendAll(values.dropLast())
         case (.listOutOfOrder, .insert(let values, var places)):
-            // Where it is not the end of the list, the position after it.
+            // Second instead of first, if other elements follow.
             guard let last = places.last, last == 0 else { return change }
             places[places.count - 1] = last + 1
             return .insert(values, at: places)

@@ -1,7 +1,7 @@
 import Harness
 
-/// Wraps the salvage of another engine, with one mistake: made only where something is lost, so that a salvage of an
-/// intact database is right.
+/// Wraps the salvage of another engine, with one mistake, which it makes only if something is lost: a salvage of an
+/// intact database stays right.
 struct PlantedSalvage {
     let base: any SalvagingEngine
     let mistake: EngineMistake

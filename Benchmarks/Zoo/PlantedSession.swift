@@ -64,7 +64,7 @@ final class PlantedSession: Session {
         return Self.transactions.add(1, ordering: .relaxed).newValue == 3 && mistake == .commitMissing
     }
 
-    /// A transaction that may fail. `torn`: its remaining effect then.
+    /// Runs a transaction that may fail. `torn`: what a failed one leaves with the mistake `errorTears`.
     private func change(
         _ body: () throws(EngineError) -> Void, torn: () throws(EngineError) -> Void
     ) throws(EngineError) {
@@ -106,7 +106,7 @@ final class PlantedSession: Session {
         Int64(try role((any TableSession).self).rowCount(table: table)) - 1
     }
 
-    /// The result of reads of these keys when the last row is missing, duplicated, or has another text.
+    /// What a read of these keys returns if the last row is missing, is there twice, or has another text.
     private func altered(_ digest: ReadDigest, _ reads: PointReads) throws(EngineError) -> ReadDigest {
         guard [.lastByte, .rowDropped, .rowTwice].contains(mistake) else { return digest }
         let last = try lastKey(reads.table)
@@ -128,7 +128,7 @@ final class PlantedSession: Session {
         return digest
     }
 
-    /// The same for a scan of a column.
+    /// What the last row adds to a scan of the column, which the mistake drops or doubles.
     private func lastValue(table: String, column: String) throws(EngineError) -> ReadDigest {
         guard mistake == .rowDropped || mistake == .rowTwice else { return ReadDigest() }
         return try role((any TableSession).self).readPoints(

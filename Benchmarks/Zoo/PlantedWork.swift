@@ -25,7 +25,7 @@ enum PlantedWork {
         free(memory)
     }
 
-    /// Longer than a disk takes, and often enough in a row not to be chance.
+    /// After four transactions in a row that took longer than a disk does, waits in every transaction.
     static func stayAsSlow(as nanoseconds: UInt64) {
         let (slow, enough) = (35_000_000, 4)
         if slowInARow.load(ordering: .relaxed) >= enough {

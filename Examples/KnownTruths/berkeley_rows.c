@@ -1,6 +1,6 @@
 // Rows in Berkeley DB, each put a transaction in an environment with a log. MODE: sync, nosync (DB_TXN_NOSYNC),
-// writenosync (DB_TXN_WRITE_NOSYNC) or pages. Pages are of one sector, which is written whole or not at all; with
-// `pages` they are of eight. The check opens with DB_RECOVER, as every program does after a crash.
+// writenosync (DB_TXN_WRITE_NOSYNC) or pages. A page is one sector, which is written whole or not at all; with MODE
+// pages it has the default size of eight. The check opens with DB_RECOVER, as every program does after a crash.
 #include "rows.h"
 
 #include <db.h>

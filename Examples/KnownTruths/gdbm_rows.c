@@ -1,5 +1,6 @@
-// Rows in GDBM. MODE: plain; sync, which calls gdbm_sync after each row; calls, which writes by calls instead of a map,
-// so that a crash can follow each. A block is a sector: eight rows fit in one bucket, and forty split it.
+// Rows in GDBM. MODE: plain; sync, which calls gdbm_sync after each row; calls, which writes by system calls and not
+// through a map, so that a kill can come after each call. A block is one sector: eight rows fit in one bucket, and
+// forty split it.
 #include "rows.h"
 
 #include <gdbm.h>

@@ -1,4 +1,4 @@
-// Rows in LMDB. MODE: plain, nosync, nometasync, writemap or mapasync, as the flags of mdb_env_open are called.
+// Rows in LMDB. MODE is plain or the flag of mdb_env_open: nosync, nometasync, writemap or mapasync.
 #include "rows.h"
 
 #include <lmdb.h>
@@ -22,7 +22,7 @@ static unsigned flags_of(const char *mode) {
 
 static void open_store(const char *directory, const char *mode) {
     must(mdb_env_create(&environment), "create");
-    // Small, because with a writable map the file is as long as the map from the start.
+    // Small, because under MDB_WRITEMAP the file has the size of the map from the start.
     must(mdb_env_set_mapsize(environment, 256 << 10), "mapsize");
     must(mdb_env_open(environment, directory, flags_of(mode), 0644), "open");
     MDB_txn *transaction;

@@ -1,10 +1,10 @@
 // Shared by the programs of this folder. Each keeps eight rows, or COUNT, in a store of one library:
 //
 //   NAME write DIR MODE [COUNT]    each row is one update, and is printed once the store has acknowledged it
-//   NAME check DIR promised|whole  `promised` requires every printed row; `whole` requires that the rows are the first
-//                                  ones, unchanged and without gaps
+//   NAME check DIR promised|whole  `whole`: the rows of the store are the first ones, unchanged and without gaps;
+//                                  `promised`: in addition, every printed row is there
 //
-// A program defines the four functions below, and its main calls `run`.
+// A check passes if no row was printed. A program defines the four functions below, and its main calls `run`.
 #pragma once
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,9 +15,9 @@ enum { usual_rows = 8, most_rows = 40 };
 
 // Opens the store in the directory; `mode` is NULL for the check.
 static void open_store(const char *directory, const char *mode);
-// Puts the row, key and value the same text, in an update of its own.
+// Stores the row in an update of its own: key and value have the same text.
 static void put_row(const char *row);
-// The value of the row, in memory that stays until the next call; NULL where there is none.
+// The value of the row, valid until the next call; NULL if the store does not have the row.
 static const char *row_value(const char *row);
 static void close_store(void);
 
@@ -56,7 +56,7 @@ static inline int write_rows(const char *directory, const char *mode, int count)
 
 static inline int check_rows(const char *directory, bool asks_for_promised) {
     int promised = promised_rows();
-    // Before the first acknowledgement there may be no store to open.
+    // Before the first row is printed there may be no store to open.
     if (promised == 0) return 0;
     open_store(directory, NULL);
     int found = 0;
@@ -81,7 +81,7 @@ static inline int run(int count, char **arguments) {
     return 64;
 }
 
-// Copies a value without a terminating zero into the buffer that `row_value` returns.
+// Copies a value that has no terminating zero into the buffer that `row_value` returns.
 static inline const char *kept_value(const void *bytes, size_t size) {
     static char text[64];
     if (size >= sizeof text) return "";

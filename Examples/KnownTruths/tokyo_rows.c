@@ -15,7 +15,7 @@ static void open_store(const char *directory, const char *mode) {
     char path[4096];
     snprintf(path, sizeof path, "%s/rows.tch", directory);
     store = tchdbnew();
-    // Few buckets, since a table for many would make the file a megabyte.
+    // Few buckets: a table for the default number of them would make the file a megabyte long.
     must(tchdbtune(store, 31, 4, 4, 0), "tune");
     int flags = HDBOWRITER | (mode ? HDBOCREAT : 0) | (mode && strcmp(mode, "sync") == 0 ? HDBOTSYNC : 0);
     must(tchdbopen(store, path, flags), "open");

@@ -1,6 +1,6 @@
-// leveldb_rows write DIR sync|plain: ten rows, each one write, printed once it is acknowledged.
-// leveldb_rows check DIR promised|whole: `promised` requires every printed row; `whole` requires that the rows are the
-// first ones, unchanged and without gaps.
+// leveldb_rows write DIR sync|plain: ten rows, each one write, printed once LevelDB has acknowledged it.
+// leveldb_rows check DIR promised|whole: `whole` requires that the rows of the store are the first ones, unchanged and
+// without gaps; `promised` requires every printed row in addition. A check passes if no row was printed.
 #include <leveldb/c.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ static int promised(void) {
 
 static int checks(const char *directory, bool asksForPromised) {
     int expected = promised();
-    // Before the first acknowledgement there may be no store to open.
+    // Before the first row is printed there may be no store to open.
     if (expected == 0) return 0;
     leveldb_t *store = opened(directory, !asksForPromised);
     leveldb_readoptions_t *options = leveldb_readoptions_create();

@@ -1,6 +1,7 @@
 import Seeds
 
-/// A fast 64-bit digest to distinguish disk states. Stable between runs and machines; not for files.
+/// A fast 64-bit digest that tells disk states apart. It is equal in all runs and on all machines: seeds are derived
+/// from it (``Seed/derived(part:)``). No file contains one.
 package enum ByteDigest {
     private static let first: UInt64 = 0xA076_1D64_78BD_642F
     private static let second: UInt64 = 0xE703_7ED1_A0B4_28DB

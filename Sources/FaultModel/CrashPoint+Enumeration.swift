@@ -4,8 +4,9 @@ extension CrashPoint {
     /// How many states are legal, by independent units.
     package func legal(_ rules: CrashRules) -> LegalCount { legal(units(rules), rules) }
 
-    /// Calls `body` with masks until it returns false: all legal ones where `rules` allow it, else the families of
-    /// ``forEachChosen(_:_:)`` and a sample. Different masks may mean the same state.
+    /// Calls `body` with masks until it returns false: with all legal ones if they are at most 2 to the power of
+    /// `rules.exhaustiveUnits`, or if the profile is `prefix`; else with the families of ``forEachChosen(_:_:)`` and a
+    /// random sample. Different masks may mean the same state.
     /// - Returns: whether all legal states were visited.
     func forEachMask<Failure: Error>(
         of units: [CrashUnit], _ rules: CrashRules, seed: Seed, _ body: (StateMask) throws(Failure) -> Bool
@@ -44,9 +45,10 @@ extension CrashPoint {
         }
     }
 
-    /// Every prefix in issue order; sizes and names without contents and the reverse; every single operation lost, with
-    /// and without its size; every single one alone; every pair lost; each write torn at every sector, as the end of a
-    /// prefix and with everything else on disk.
+    /// Nothing and everything; every prefix of the operations in issue order; only sizes and names, only names;
+    /// everything without sizes, everything without names; each operation lost, with and without its size; each
+    /// operation alone; each pair lost; each write torn at every sector, as the end of a prefix and with everything
+    /// else on disk. ``CrashRules`` limits how many operations are treated one by one, in pairs and by sector.
     private func forEachChosen<Failure: Error>(
         _ rules: CrashRules, _ body: (StateMask) throws(Failure) -> Bool
     ) throws(Failure) -> Bool {
@@ -95,7 +97,7 @@ extension CrashPoint {
         return mask
     }
 
-    /// Positions at which a write is torn, in sectors.
+    /// The numbers of leading sectors that are on disk when a write is torn.
     private static func cuts(of effect: Effect, _ rules: CrashRules) -> [Int] {
         let count = effect.dataBits.count
         let pieces = effect.pieces.map(\.sectors)
@@ -111,7 +113,8 @@ extension CrashPoint {
         var random = RandomStream(seed.derived(UInt64(operation)))
         let writes = effects.filter { $0.dataBits.count > 1 }
         for _ in 0..<rules.sampleCount {
-            // Each state has its own density of bits: states of half the bits are all alike.
+            // Each state draws its own share of kept units: with one share of a half, nearly all states would keep half
+            // of them.
             let share = 1 + random.below(7)
             var mask = StateMask()
             for unit in units {

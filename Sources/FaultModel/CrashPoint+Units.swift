@@ -1,14 +1,16 @@
-/// Bits that are decided together, or depend on each other: one factor of the number of legal states.
+/// Bits of a mask that are decided independently of all other units. The number of legal states is the product of the
+/// units' numbers of choices.
 struct CrashUnit: Sendable {
     /// The sets of bits that may be on disk; the first is the empty one.
     var choices: [[Int]]
-    /// Its size in the report: a chain of n changes counts n.
+    /// How many it counts as in ``CrashCoverage/units``: a chain of n dependent changes counts n.
     var size: Int
 }
 
 extension CrashPoint {
-    /// The independent units. Rule: a write counts by sector when it is a log write, touches a header, or is the last
-    /// of its file and at most a page long; otherwise by page, lost or whole.
+    /// The independent units. A write is decided sector by sector if it goes to the log, if it lies in the header of
+    /// the data file, or if it is the last write of its file and at most a page long. Any other write is decided page
+    /// by page: each page of it is lost or whole.
     func units(_ rules: CrashRules) -> [CrashUnit] {
         switch rules.profile {
         case .strict: dataUnits(rules) { _ in true } + chainUnits()
@@ -39,8 +41,8 @@ extension CrashPoint {
         return result
     }
 
-    /// Names and explicit sizes in the order of one journal, and writes that extend a file, with their sizes.
-    /// Dependencies of the journal on writes are left to ``permitted(_:_:)``.
+    /// One unit for the journal (names and explicit sizes, in order), and one for each run of writes that extend a
+    /// file, with their sizes. That a change in the journal also waits for such writes is left to ``permitted(_:_:)``.
     private func orderedUnits() -> [CrashUnit] {
         let journal = effects.filter { $0.journalBit != nil }
         var units = journal.isEmpty ? [] : [Self.prefixes(of: journal) { $0.journalBit.map { [$0] } ?? [] }]
@@ -88,14 +90,14 @@ extension CrashPoint {
     private func journalCount() -> LegalCount {
         let journal = effects.indices.filter { effects[$0].journalBit != nil }
         var order: [Int: Int] = [:]
-        // The change of the journal that depends on a write.
+        // By write: the number of the journal's change that waits for it.
         var wanted: [Int: Int] = [:]
         for (number, place) in journal.enumerated() {
             order[place] = number
             for rested in effects[place].rest { wanted[rested] = number }
         }
         let runs = lengtheningRuns()
-        // Prefixes of a run when that many changes of the journal are on the disk.
+        // How many prefixes of a run are legal when `written` changes of the journal are on the disk.
         func prefixCount(_ run: LengtheningRun, _ written: Int) -> LegalCount {
             // The file does not exist yet, or the later explicit size hides the run.
             if let before = run.before.flatMap({ order[$0] }), before >= written { return .exactly(1) }
@@ -180,7 +182,8 @@ extension CrashPoint {
         return groups.filter { !$0.isEmpty }.map(Self.chain)
     }
 
-    /// The sets of changes that are closed under predecessors.
+    /// The sets of changes that contain every predecessor of each of their changes. Of more than 10 changes only the
+    /// prefixes, so that the sets do not grow exponentially.
     private static func chain(_ group: [Effect]) -> CrashUnit {
         let sorted = group.sorted { $0.bits.lowerBound < $1.bits.lowerBound }
         let bits = sorted.compactMap { $0.sizeBit ?? $0.entryBit }

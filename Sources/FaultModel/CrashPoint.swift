@@ -15,7 +15,7 @@ package struct CrashPoint: Sendable {
         var entryBit: Int?
         /// Bits that must be set for `sizeBit` or `entryBit` to have an effect.
         var forerunners: [Int] = []
-        /// Indexes of effects that are on disk when this one is, where names and sizes are in one journal.
+        /// With a journal: indexes of the earlier writes that are on disk if this change is.
         var rest: [Int] = []
         /// The parts of the write in each page of its file.
         var pieces: [Piece] = []

@@ -2,15 +2,16 @@
 package enum CrashProfile: String, Sendable, CaseIterable {
     /// What POSIX allows: see ``DiskModel``.
     case strict
-    /// ext4 as it is mounted by default (`data=ordered,auto_da_alloc`), and file systems like it. Changes of names and
-    /// sizes that were set reach the disk in order, as one journal has them. A file is never longer than its written
-    /// data. A file that a rename puts in the place of another one is written out before the rename is on the disk. A
-    /// sync of any file, or of a part of one, takes all of these before it to the disk; a sync of a directory takes
-    /// those up to the last change in that directory. Contents that were written over go to disk in any order, as in
-    /// `strict`.
+    /// ext4 as it is mounted by default (`data=ordered,auto_da_alloc`), and file systems like it. One journal takes
+    /// changes of names and explicit changes of sizes to the disk, in their order. A file is never longer than its
+    /// written data. When a rename replaces a file, the new contents are on disk before the rename is. A sync of any
+    /// file, or of a part of one, commits the journal: all such changes before the sync are durable. A sync of a
+    /// directory commits them up to the last change in that directory. Overwritten contents reach the disk in any
+    /// order, as in `strict`.
     case ext4Ordered = "ext4-ordered"
-    /// All in order and none by half: what a program must stand that gave up every promise but order. What a sync
-    /// covers has all that came before it.
+    /// Operations reach the disk in their order, and each as a whole, so that a state is a prefix of the trace. A sync
+    /// makes everything before it durable, in every file. Even a program that relies on order alone has to survive
+    /// these states.
     case prefix
 
     /// Whether names and explicit sizes are in one journal, which a sync writes.

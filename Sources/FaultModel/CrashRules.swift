@@ -69,8 +69,8 @@ package struct CrashCoverage: Sendable, Equatable, CustomStringConvertible {
     package var lacking = 0
     /// States passed to the caller: with bytes that had not been seen before.
     package var distinct = 0
-    /// Those that lack something. Where each write is followed by its sync, the disk that lacks the write equals the
-    /// one before it, and there are none.
+    /// Distinct states that lack something. There are none if each write is followed by its sync: the disk that lacks
+    /// the write equals the disk before it, which was passed before.
     package var distinctLacking = 0
     /// Crash points at which every legal state was visited.
     package var exhaustivePoints = 0

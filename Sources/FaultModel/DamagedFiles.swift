@@ -14,7 +14,8 @@ package struct DamagedFiles: Sendable {
             self.start = start
         }
 
-        /// Up to the last byte that is not zero, in whole pages: the rest of a preallocated file is empty.
+        /// The bytes in use: up to the last byte that is not zero, in whole pages. Behind them a preallocated file is
+        /// empty.
         package var usedCount: Int {
             let used = (bytes.lastIndex { $0 != 0 } ?? -1) + 1
             return min(bytes.count, (used + 4_095) / 4_096 * 4_096)
@@ -52,8 +53,8 @@ package struct DamagedFiles: Sendable {
 
     package func file(at position: Int) -> File? { index(at: position).map { files[$0] } }
 
-    /// `count` different positions within the used bytes of the files, times `scale`, ascending. All positions where
-    /// `count` is 0.
+    /// `count` different positions within the used bytes of the files, ascending; each byte has `scale` positions, 8 if
+    /// they are bits. If `count` is 0, every position of every byte, used or not.
     package func positions(
         count: Int, scale: Int, spread: Spread = .files, random: inout RandomStream
     ) -> [Int] {

@@ -105,8 +105,8 @@ package struct DiskModel: Sendable {
         profile.hasJournal && !record.failed ? journalled(before: pending.count) : []
     }
 
-    /// The records of what a journal has written when it has written all of the first pending operations: the changes
-    /// that are in it, and what they rest on.
+    /// The records that are on disk once the journal has written the first `end` pending operations: its changes among
+    /// them, and the writes that these wait for.
     private func journalled(before end: Int) -> Set<Int> {
         var records: Set<Int> = []
         var lengthening: [Inode: [Int]] = [:]
@@ -155,7 +155,7 @@ package struct DiskModel: Sendable {
 
     /// Decides the operations that a sync covered: on disk, or uncertain for ever.
     private mutating func settle(failed: Bool, _ isCovered: (PendingOperation) -> Bool) {
-        // Where all reaches the disk in order, what is there has all that came before it.
+        // With the profile `prefix`, an operation on disk implies all operations before it.
         let inOrder = profile == .prefix && !failed ? (pending.lastIndex(where: isCovered) ?? -1) + 1 : 0
         for index in pending.indices where index < inOrder || isCovered(pending[index]) {
             if !failed {

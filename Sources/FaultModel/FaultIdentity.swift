@@ -40,7 +40,8 @@ package enum IOKind: String, Sendable, CaseIterable {
 package struct FaultIdentity: Hashable, Sendable, CustomStringConvertible {
     /// The logical operation that caused it. Chosen when the script is generated.
     package var label: String
-    /// The thread that did it: the caller's, or background work, which counts from its trigger.
+    /// The thread that called: `main`, or another name that the script gave it, or `background` for a thread without a
+    /// name, whose operations count under the label that was set last.
     package var actor: String
     package var role: FileRole
     package var kind: IOKind

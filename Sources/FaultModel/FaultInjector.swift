@@ -33,7 +33,7 @@ package struct FaultInjector: Sendable {
 
     package init(_ faults: [Fault] = []) { waiting = faults }
 
-    /// Counts operations that were recorded before.
+    /// Continues the numbers of the operations behind `count` operations that were recorded before.
     package mutating func skip(_ count: Int) { operations += count }
 
     /// Adds a fault, which occurs at its operation.

@@ -23,7 +23,7 @@ package struct IORecord: Sendable {
         /// A further name of an existing file.
         case link(path: String, inode: Inode)
         case sync(inode: Inode)
-        /// Makes contents that lie in the range durable, and the file's size; nothing else of it.
+        /// Makes the contents in the range durable, and the file's size; no other contents of the file.
         case syncRange(inode: Inode, offset: Int64, count: Int64)
         case syncDirectory(path: String)
         case writeBack(inode: Inode)

@@ -40,7 +40,7 @@ package struct PendingOperation: Sendable {
     package var entry: EntryChange?
     /// For a rename onto another file: the file that replaces it.
     package var replacement: Inode?
-    /// For the contents; for the name or size where there are no contents.
+    /// Of the contents; of the name or the size if the operation has no contents.
     package var fate: Fate = .open
     /// A size belongs to the file system: after a failed sync, a later one still covers it.
     package var isSizeDurable = false
@@ -54,8 +54,8 @@ package struct PendingOperation: Sendable {
     /// A change of a name, or of a size alone: a file system with a journal logs it.
     var isJournalled: Bool { entry != nil || size != nil && data == nil }
 
-    /// The file whose earlier writes must be on the disk before this change, where a journal has the change: a file
-    /// that replaces another one is written out first, and so is one whose size is set.
+    /// With a journal: the file whose earlier extending writes must be on disk before this change is. It is the file
+    /// that a rename puts in the place of another one, or the file whose size is set.
     var rest: Inode? { entry == nil ? (isJournalled ? inode : nil) : replacement }
 
     /// Whether nothing about it is undecided or uncertain.

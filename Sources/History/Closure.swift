@@ -90,7 +90,8 @@ struct Closure {
     }
 }
 
-/// Chains of the versions of each register, as far as reads before writes connect them.
+/// Chains of the versions of each register: a version follows the one that its writer had read before. Two versions
+/// whose order no read shows are in different chains.
 struct VersionChains {
     /// By write: its chain, and its position in it from 1.
     private(set) var chain: [Int64]

@@ -1,6 +1,6 @@
 /// The direct dependencies between transactions, with reasons: edges in flat arrays, sorted by their source.
 ///
-/// Size: 17 bytes an edge, twice that during sorting; a history has at most about two edges per operation.
+/// Size: 20 bytes an edge, twice that during sorting; a history has at most about two edges per operation.
 struct DependencyGraph {
     enum Kind: UInt8, Sendable {
         /// Wrote a later version of the key.
@@ -99,7 +99,8 @@ extension DependencyGraph {
         return unshown
     }
 
-    /// Per key: more of them occur only where an engine loses many appends, which fewer prove as well.
+    /// The most unshown appends of a key that get edges. A key has more only if an engine loses many appends, which
+    /// these prove as well.
     private static let mostUnshown = 16
 
     private static func addListOrders(_ seen: Observations, _ unshown: [[Int32]], to edges: inout [Edge]) {
@@ -153,7 +154,8 @@ extension DependencyGraph {
         }
     }
 
-    /// Per version: more than one are lost updates, or writes to a key without a read.
+    /// The most successors of a version that a read of it gets edges to. More than one write follows a version only if
+    /// an update was lost, or if a writer had not read the key.
     private static let mostSuccessors = 64
 }
 

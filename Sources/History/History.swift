@@ -12,7 +12,7 @@
 /// 4. A transaction of unknown fate (its process was killed, its commit failed) is recorded with every operation that
 ///    it may have done.
 ///
-/// Size: 24 bytes an operation, 40 a transaction, 8 per element of a list that was read.
+/// Size: 24 bytes an operation, 32 a transaction, 8 per element of a list that was read.
 package struct History: Sendable {
     /// The fate of a transaction.
     package enum End: UInt8, Sendable, CaseIterable {

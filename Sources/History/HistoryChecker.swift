@@ -12,7 +12,7 @@ import RunRecords
 package struct HistoryChecker {
     package let history: History
     package let level: IsolationLevel
-    /// Steps of a search for a cycle, and of one for a path against real time.
+    /// The most steps of one search for a cycle, and of one for a path against real time.
     var mostCircleSteps = 50_000_000
     var mostWaySteps = 100_000_000
 
@@ -21,7 +21,8 @@ package struct HistoryChecker {
         self.level = level
     }
 
-    /// Components that are examined, smallest first: an engine without isolation has one for every few transactions.
+    /// The most components that are examined, smallest first: an engine without isolation has one for every few
+    /// transactions.
     private static let mostCircles = 64
     /// Components of up to this many transactions are examined with all known dependencies.
     private static let mostInClosure = 200
@@ -101,7 +102,7 @@ package struct HistoryChecker {
             return first.kind != .writeRead && isLater
                 && seen.key[Int(first.toOperation)] == seen.key[Int(second.fromOperation)]
         }
-        // Starts where the previous edge cannot be contracted with the edge.
+        // Begin at an edge that cannot be contracted with the one before it.
         let count = circle.count
         guard let begin = circle.indices.first(where: { !isRide(circle[($0 + count - 1) % count], circle[$0]) }) else {
             return circle

@@ -1,9 +1,10 @@
 /// The record of one running actor: a sequence of integers that can be written to a file as they come. The file of a
-/// killed process has the intended operations without an end: an unknown fate.
+/// killed process ends with the intended operations of a transaction without its end: the fate is unknown.
 ///
-/// Layout: for each transaction 1, actor, start, number of operations, and for each of these kind, key and value; then
-/// 2, end, time, and for each read its values, for a list preceded by their count. Reads of a transaction without the
-/// second part are unknown, and left out. Little-endian words of 8 bytes in a file.
+/// Layout: for each transaction 1, actor, start, number of operations, and for each operation kind, key and value. Then
+/// 2, end, time, number of operations that ran, number of words that follow, and for each read among these operations
+/// its value, or the number of its elements and the elements. Reads of a transaction without the second part are left
+/// out, since their values are not known. A file has words of 8 bytes, little-endian.
 package struct HistoryLog: Sendable {
     package private(set) var words: [Int64] = []
     /// Of the running transaction.
@@ -42,7 +43,8 @@ package struct HistoryLog: Sendable {
         reads += list
     }
 
-    /// - Parameter done: number of steps that ran; the others are removed where the fate is known.
+    /// - Parameter done: number of steps that ran. A reader of the log drops the other steps if the fate is known, and
+    /// keeps their writes if it is unknown.
     package mutating func end(_ end: History.End, at time: UInt64, done: Int) {
         words += [Mark.end, Int64(end.rawValue), Int64(bitPattern: time), Int64(done), Int64(reads.count)]
         words += reads

@@ -152,7 +152,7 @@ struct Observations {
         }
         let other = Int(owner[writer])
         if other == transaction {
-            // Not written yet, or a duplicate: the caller skips its own.
+            // An own value where the caller expects none: read before it was written, or contained twice.
             if writer > read {
                 findings.add(.unwrittenValue, [transaction], [read, writer])
             } else {

@@ -6,7 +6,7 @@
 /// For each transaction the earliest end among all reachable ones is needed, which follows from its successors in the
 /// order in which Tarjan's algorithm closes components.
 ///
-/// Complexity: O(nodes + edges). Size: 8 bytes a node.
+/// Complexity of ``violators()``: O(nodes + edges). Size: at most 16 bytes a node.
 struct RealTimeOrder {
     private let graph: DependencyGraph
     private let history: History

@@ -57,7 +57,8 @@ package struct CrashTrial: Sendable {
         rules.profile = profile
         var points: Set<Int>?
         if limit > 0 {
-            // A check is a process, so states that are not checked are not built: of many operations some are chosen.
+            // A check is a process, so only states that may be checked are built: of more operations than the limit, as
+            // many as the limit are drawn, with the first and the last.
             let all = run.operations.count + 1
             if all > limit {
                 var random = RandomStream(seed.derived(1))
@@ -186,7 +187,7 @@ package struct CrashTrial: Sendable {
         }
         guard limit > 0, ends.count + others.count > limit else { return ends + others }
         var random = RandomStream(seed.derived(UInt64(run.operations.count)))
-        // Half of the limit is for the others, if there are as many.
+        // Half of the limit is for the states between the two ends, if there are that many.
         let chosen = Self.sample(ends, max(limit / 2, limit - others.count), &random)
         return chosen + Self.sample(others, limit - chosen.count, &random)
     }
@@ -204,7 +205,7 @@ package struct CrashTrial: Sendable {
         if end.hasSucceeded { return nil }
         let second = try look(at: image, operation: step.operation, acknowledged: words, lane: lane)
         return CrashFinding(
-            // Without the place of the state, which differs each time.
+            // The message hides the directory of the state, which differs in each check.
             address: CrashAddress([step]),
             message: lastLine(end, lane: lane),
             ending: end.summary,

@@ -48,7 +48,7 @@ package struct RecordedStep {
         program.input = input
         program.passed = [(own: output, number: Worker.reportDescriptor)]
         program.limitSeconds = seconds
-        // A mistake planted by a self-test is in all processes of the case.
+        // A mistake planted by a self-test is planted in all processes of the case.
         program.variables = WorkerEnvironment.inherited().map(\.text)
             .filter { $0.hasPrefix(SelfTest.variable + "=") }
         let volatile = try VolatileNames(adding: context.engine.coordinationPatterns, to: [])

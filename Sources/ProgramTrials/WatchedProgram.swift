@@ -82,7 +82,7 @@ package struct WatchedProgram: Sendable {
         let channel = try OutputChannel(output)
         let isSession = output == .terminal
         var started = StartedProcesses()
-        // Has the PATH that posix_spawnp searches, that of this process, unless `variables` replaces it.
+        // posix_spawnp searches the PATH of this process. The program gets the same one unless `variables` replaces it.
         let environment = variables(tiedTo: getpid()) + [EnvironmentVariable(started.setting)]
         var hasDirectory = true
         let processID = try started.start {

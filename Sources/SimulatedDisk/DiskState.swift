@@ -31,7 +31,7 @@ struct DiskState: Sendable {
         lastInode = image.files.keys.map(\.number).max() ?? 0
     }
 
-    /// Drops the state of the process that had the disk open: handles and locks.
+    /// Drops what belonged to the process that had the disk open: its threads' labels, its locks and its maps.
     mutating func forgetProcess() {
         labels = OperationLabels()
         locks = AdvisoryLocks()

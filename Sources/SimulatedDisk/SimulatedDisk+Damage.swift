@@ -61,7 +61,7 @@ extension SimulatedDisk {
         try damage(path, needing: size) { $0.setSize(size) }
     }
 
-    /// The different contents that a page had, oldest first, the present ones last.
+    /// The different contents that a page has had since the trace began, oldest first, the present ones last.
     package func pageVersions(_ page: Int, in path: String) -> [[UInt8]] {
         let (base, trace, inode) = state.withLock { ($0.base, $0.trace, $0.model.current.entries[path]) }
         guard let inode else { return [] }

@@ -65,8 +65,9 @@ package final class SimulatedDisk: FileSystem {
 
     /// Sets the logical operation of the calling thread, which names its I/O.
     ///
-    /// Threads that never called this are background work: their actor is `background`, and they count under the label
-    /// that was set last, which triggered them.
+    /// After the first call, a thread that never called this is background work: its actor is `background`, and its
+    /// operations count under the label that was set last, which triggered them. Before it, all threads are `main`
+    /// under the label `start`.
     package func setOperation(_ label: String, actor: String = "main") {
         let thread = Self.currentThread
         state.withLock { $0.labels.set(label, actor: actor, thread: thread) }
@@ -85,7 +86,7 @@ package final class SimulatedDisk: FileSystem {
     /// The disk before the first record of ``trace``.
     package var base: DiskImage { state.withLock { $0.base } }
 
-    /// All operations since then, in order.
+    /// All operations since ``base``, in order.
     package var trace: [IORecord] { state.withLock { $0.trace } }
 
     /// Number of records in the trace, which is the number of the next operation.

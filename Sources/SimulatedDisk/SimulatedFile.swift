@@ -35,7 +35,7 @@ final class SimulatedFile: File {
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileError) {
-        // As above.
+        // The buffer belongs to the caller during the call, as in `read`.
         nonisolated(unsafe) let bytes = bytes
         try change(.write) { (state, thread) throws(FileError) in
             try state.write(bytes, at: offset, of: file, thread: thread)

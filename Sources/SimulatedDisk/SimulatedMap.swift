@@ -42,7 +42,7 @@ final class SimulatedMap: FileMap {
         }
     }
 
-    /// Sets a page; nil bytes mean zeros. Anything beyond the reserved range is left out.
+    /// Sets a page; no bytes mean zeros. What lies beyond the reserved range is left out.
     private static func set(_ page: Int, _ bytes: UnsafeRawBufferPointer, in range: MappedRange) {
         let start = page * FileImage.pageSize
         let count = min(FileImage.pageSize, range.count - start)

@@ -14,7 +14,7 @@ struct SpaceAccount: Sendable {
     /// Free bytes; nil when unlimited.
     var available: Int64? { capacity.map { max(0, $0 - used) } }
 
-    /// Counts every page of the files as allocated: holes are not told from zeros.
+    /// Counts every page of the files as allocated: an image does not tell holes from zeros.
     init(_ image: DiskImage, capacity: Int64?) {
         self.capacity = capacity
         for (inode, file) in image.files { take(count: Int(file.size), at: 0, of: inode) }

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The control of Strata: a program that uses the product as any other package would, with nothing of the harness.
+// The control of Strata: a program that uses the product Strata as any other package would, and nothing of the harness.
 let package = Package(
     name: "ControlStrata",
     dependencies: [.package(name: "Assay", path: "../../..")],

@@ -8,8 +8,8 @@ import RunRecords
     import Darwin
 #endif
 
-/// Tests a library by all rules, each in a process of its own: a crash is a finding for one rule, and the next one
-/// follows. Use it in a process that has one thread and has not loaded the library.
+/// Tests a library by all rules, each in a process of its own: after a crash, which is the finding of one rule, the
+/// next rule follows. For a process that has one thread and has not loaded the library.
 package struct Conformance {
     private let path: String
     private let directory: String
@@ -17,7 +17,7 @@ package struct Conformance {
 
     /// - Parameters:
     ///   - path: of the library.
-    ///   - directory: exists, and is empty afterwards.
+    ///   - directory: an existing directory, which is empty afterwards.
     package init(path: String, directory: String) {
         self.path = path
         self.directory = directory
@@ -59,7 +59,7 @@ package struct Conformance {
             RuleFinding(rule: rule.name, sentence: rule.sentence, result: .failed, detail: detail)
         }
         switch end {
-        // A library that ends the process in a call leaves no answer file, whatever the status.
+        // A library that ends the process in a call leaves no file with an answer, whatever the status is.
         case .exited(0) where FileTree.exists(answer):
             let value = try JSONReader.read(try FileTree.readBytes(answer))
             return try RuleFinding(json: try JSONObjectReader(value, path: "finding"))
@@ -69,7 +69,7 @@ package struct Conformance {
         }
     }
 
-    /// The output of a library is not for readers of the findings.
+    /// Discards what the library prints: it is not for the reader of the findings.
     private static func silence() {
         let descriptor = open("/dev/null", O_WRONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }

@@ -26,7 +26,7 @@ final class ConformanceSubject {
         return path
     }
 
-    /// Opens a store, runs the body and closes it. Where the body throws, its error is thrown after the close.
+    /// Opens a store, runs the body and closes the store. An error of the body is thrown after the close.
     func withStore<Output>(
         _ place: String, _ durability: DurabilityClass? = nil, _ body: (LibraryStore) throws -> Output
     ) throws -> Output {
@@ -35,7 +35,7 @@ final class ConformanceSubject {
         do {
             output = try body(store)
         } catch {
-            // The first error is reported.
+            // The error of the body is thrown, whatever the close does.
             do { try store.close() } catch { throw error }
             throw error
         }
@@ -43,14 +43,14 @@ final class ConformanceSubject {
         return output
     }
 
-    /// The same with a temporary store.
+    /// As ``withStore(_:_:_:)``, with a new store.
     func withStore<Output>(_ body: (LibraryStore) throws -> Output) throws -> Output {
         try withStore(try place("store"), nil, body)
     }
 }
 
 extension LibraryStore {
-    /// Puts, or deletes where there is no value, all in one transaction.
+    /// Puts entries, or deletes those without a value, all in one transaction.
     func change(_ entries: [(key: [UInt8], value: [UInt8]?)]) throws(EngineError) {
         try write { transaction throws(EngineError) in
             for entry in entries { try transaction.change(entry.key, entry.value) }
@@ -121,8 +121,8 @@ extension LibraryTransaction {
         return entries
     }
 
-    /// In separate memory that is overwritten afterwards: a library that keeps the pointer then reads other data. One
-    /// byte follows that does not belong to them.
+    /// Passes the bytes in memory of their own, which is overwritten afterwards: a library that keeps the pointer then
+    /// reads other data. One byte follows in that memory that does not belong to them.
     static func withBytes<Output>(
         _ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws(EngineError) -> Output
     ) throws(EngineError) -> Output {

@@ -50,7 +50,7 @@ enum CrowdRules {
                         let store = try LibraryStore(subject.library, directory: place, subject.durability)
                         if number == 0 { try store.change([([0], [0, 0])]) }
                         try store.change([([1, UInt8(number)], [1])])
-                        // No child continues before the last one has the store open. They wait as long as a correct
+                        // A child continues only when all children have the store open. It waits as long as a correct
                         // library may take to show another process's commit.
                         let wanted: [[UInt8]] = [[0], [1, 0], [1, 1], [1, 2]]
                         for _ in 0..<1_000 where try wanted.contains(where: { try store.value($0) == nil }) {

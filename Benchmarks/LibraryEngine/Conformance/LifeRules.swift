@@ -150,7 +150,7 @@ enum LifeRules {
         },
     ]
 
-    /// Commits 20 times, leaves a transaction open, and ends as by a kill.
+    /// Commits 20 times, leaves a transaction open, and ends itself by SIGKILL.
     private static func commitAndDie(
         _ subject: ConformanceSubject, _ place: String, _ durability: DurabilityClass
     ) -> Int32 {

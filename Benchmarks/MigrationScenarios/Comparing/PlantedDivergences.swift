@@ -1,15 +1,15 @@
 import Seeds
 import StoreMigration
 
-/// Records in which two stores that were equal are made to differ, of each kind that there is.
+/// Records in which two stores that were equal are made to differ, in every way in which records can differ.
 struct PlantedDivergences {
     enum Kind: Int, CaseIterable {
         case changedInOld, changedInNew
-        /// Null in the old store, and in the new one what looks like it.
+        /// Null in the old store, and in the new one a value that looks like it.
         case nullAndZero, nullAndEmpty
         case nextDate
         case gone, goneFromNew, onlyInOld, onlyInNew
-        /// One of the two has another one's values, and keeps its key.
+        /// The row of one store has the values of another row, under its own key.
         case exchanged
         case bytes, link
     }
@@ -23,7 +23,8 @@ struct PlantedDivergences {
 
     let rows: [Row]
 
-    /// Rows that no other one leads to: with such a row a link of another one would go, and differ as well.
+    /// Numbers of rows that no other row links to: deleting a linked row would null that link, and its row would
+    /// differ, too.
     static func numbers(_ wanted: Int, upTo count: Int, _ random: inout RandomStream) -> [Int] {
         var taken: Set<Int> = []
         var numbers: [Int] = []
@@ -38,15 +39,15 @@ struct PlantedDivergences {
 
     /// - Parameters:
     ///   - numbers: of rows that both stores have, each used once.
-    ///   - firstFree: no row has this number or one above it.
-    ///   - row: what both stores have.
+    ///   - firstFree: no row has this number or a larger one.
+    ///   - row: the row of a number, as both stores have it.
     init(_ count: Int, among numbers: [Int], firstFree: Int, _ row: (Int) -> ContactRow) {
         rows = (0..<count).map { place in
             let kind = Kind.allCases[place % Kind.allCases.count]
             let same = row(numbers[place])
             var (old, new) = (same, same)
             switch kind {
-            // The side that was changed is the newer one.
+            // The store in which the row was changed has the newer row.
             case .changedInOld: (old.name, old.changed) = (old.name + "#", old.changed + 5)
             case .changedInNew: (new.rating, new.changed) = (new.rating + 0.25, new.changed + 5)
             case .nullAndZero: (old.age, new.age) = (nil, 0)
@@ -70,7 +71,7 @@ struct PlantedDivergences {
         }
     }
 
-    /// Behind the back of a writer that has both open.
+    /// Writes the rows to both stores past the writer, which has both open.
     func plant(_ place: MigrationPlace) throws {
         try place.old.put(rows.compactMap(\.old))
         try place.old.delete(rows.filter { $0.old == nil }.map(\.id))
@@ -78,7 +79,7 @@ struct PlantedDivergences {
         try place.new.delete(rows.filter { $0.new == nil }.map(\.id))
     }
 
-    /// What has to stand in both where the newer one is right, and of two equally old ones that of `tie`.
+    /// The rows that both stores must have after the newer row won, and the row of `tie` if both were equally new.
     func newest(tie: StoreSide) -> [ContactRow?] {
         rows.map { row in
             guard let old = row.old, let new = row.new else { return row.old ?? row.new }

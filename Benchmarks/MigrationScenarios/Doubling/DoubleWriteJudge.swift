@@ -2,16 +2,16 @@ import Harness
 import RunRecords
 import StoreMigration
 
-/// What has to hold of two stores after a death.
+/// Judges two stores after the process that wrote them was killed.
 ///
-/// 1. A store that the phase writes has what was acknowledged, in its order, nothing that was refused, and of what has
-///    no answer all or nothing. A store that it does not write is as it was.
-/// 2. Where the phase writes both they are equal as soon as a writer is there again: the outbox saw to it, and no
-///    reconciler yet.
-/// 3. The reconciler finds the records that differ, and no other; when it is through none does.
-/// 4. The writer goes on: asked of each combination once.
+/// 1. A store that the phase writes has the acknowledged batches in their order, no refused batch, and a batch without
+/// an answer as a whole or not at all. A store that the phase does not write is as it was.
+/// 2. In a phase that writes both stores they are equal as soon as a new writer has been opened: the outbox brings that
+/// about, without a reconciler.
+/// 3. The reconciler finds the records that differ and no others, and after it none differs.
+/// 4. The writer can continue; only tested for a death after the last answer, once for each combination.
 ///
-/// Records are read by SQL and by objects here, and not by the adapters.
+/// The judge reads records by SQL and by objects, without the adapters.
 struct DoubleWriteJudge {
     private let place: MigrationPlace
     private let trial: DoubleWriteTrial
@@ -39,7 +39,7 @@ struct DoubleWriteJudge {
         return try reconcile(writer, phase)
     }
 
-    /// Why batches wait: no step is made over them, and its refusal says so.
+    /// Why batches wait: the writer refuses a step to another phase while batches wait, and its error has the reason.
     private static func reason(_ writer: DoubleWriter) -> String {
         do {
             try writer.enter(writer.phase == .bothOldRead ? .old : .bothOldRead)
@@ -76,7 +76,8 @@ struct DoubleWriteJudge {
             }
         case .new:
             if let wrong = wrong(new, "new") { return wrong }
-            // Of the way back, once it has begun, there may be any part: it is done again.
+            // The way back writes the old store; a way back that was interrupted may have done any part of it, and is
+            // repeated.
             if answers.step == nil, let difference = old.difference(from: DoubleWriteTrial.before) {
                 return DoubleWriteFinding(.silentlyWrong, "the old store was written in \"\(phase)\": \(difference)")
             }

@@ -14,28 +14,28 @@ import StoreMigration
     import Darwin
 #endif
 
-/// The processes of a trial: one that writes and may die, and one that opens what is left.
+/// The processes of a trial: one writes and may be killed, another one opens the stores that it left.
 struct DoubleWriteProcess {
     let place: MigrationPlace
     let trial: DoubleWriteTrial
 
-    /// What changes a file: these calls are counted, and a process dies before one of them.
+    /// The calls that change a file: they are counted, and the writing process is killed before one of them.
     static let kinds = [
         "write", "sync", "sync-directory", "truncate", "allocate", "create", "rename", "link", "unlink",
     ]
 
-    /// What the runtime looks up when it is first asked for it, all children would look up again.
+    /// Makes the runtime look up what it looks up at the first encoding, which each child would otherwise do again.
     static func warm() throws {
         let changes = DoubleWriteTrial.batches.flatMap { $0.map(\.recordChange) }
         let bytes = try JSONEncoder().encode(changes)
         guard try JSONDecoder().decode([RecordChange].self, from: bytes) == changes else {
-            throw EngineError(.untold, "a batch is another one when it has been encoded")
+            throw EngineError(.untold, "a batch differs from what its encoding decodes to")
         }
     }
 
     // MARK: The one that writes
 
-    /// Runs it to its death, or to its end where its calls are counted.
+    /// Runs the writing process until it is killed, or to its end if its calls are counted.
     func write(
         _ witness: IOWitness, seconds: Double, isCounted: Bool = false
     ) throws -> (answers: DoubleWriteAnswers, end: ChildEnd) {
@@ -68,11 +68,11 @@ struct DoubleWriteProcess {
             return FaultedStore(store, fault)
         }
         guard writer.phase == trial.phase else { throw HarnessError("the stores are in \"\(writer.phase)\"") }
-        // Here and not in the process that forked: trials run at the same time, and count for themselves.
+        // Set in this process and not in its parent: trials run at the same time, and each counts its own calls.
         _ = witness.setFault(nil)
         let before = kinds.reduce(0) { $0 + witness.faultCount($1) }
         if let call = trial.call, !witness.setFault("change#\(call),kill-before") {
-            throw HarnessError("the preloaded library knows no death at a call")
+            throw HarnessError("the preloaded library cannot kill at a call: build it again (make)")
         }
         for (number, batch) in DoubleWriteTrial.batches.enumerated() {
             tell(.begun, "\(number)")
@@ -95,7 +95,7 @@ struct DoubleWriteProcess {
             } catch { tell(.stepRefused, "") }
         }
         tell(.counted, "\(kinds.reduce(0) { $0 + witness.faultCount($1) } - before)")
-        // The outbox of a process that dies now has the last batch, too, so that the next process writes all of them
+        // A process that dies now leaves the last batch in the outbox, too, and the next process writes all batches
         // again in their order. Only a living writer shows whether it writes a batch that waited over a later one.
         if trial.call == nil, case .refuses = trial.failure.fault { _ = try writer.drain() }
         return writer
@@ -105,7 +105,7 @@ struct DoubleWriteProcess {
 
     // MARK: The one that looks
 
-    /// Opens what is left, judges it, reconciles it, and goes on with it.
+    /// Opens the stores that the writing process left, judges them, reconciles them, and writes on.
     func judge(_ answers: DoubleWriteAnswers, seconds: Double) throws -> DoubleWriteFinding {
         let (place, trial) = (place, trial)
         let child = try ForkedChild.start { output in
@@ -132,7 +132,7 @@ struct DoubleWriteProcess {
 }
 
 extension ForkedChild {
-    /// All that it says; it is killed where it takes longer.
+    /// All that the child sends. A child that takes longer than `seconds` is killed.
     fileprivate func text(seconds: Double) throws -> String {
         var said: [UInt8] = []
         var bytes = [UInt8](repeating: 0, count: 4_096)
@@ -157,14 +157,14 @@ extension ForkedChild {
     }
 }
 
-/// What came of one trial.
+/// The result of one trial.
 struct DoubleWriteFinding {
     var outcome: Outcome
     var detail: String
     /// Records that differed when the stores were opened again, and those that the reconciler mended.
     var found = 0
     var mended = 0
-    /// Records that differed when it was through.
+    /// Records that still differed after the reconciliation.
     var left = 0
 
     init(_ outcome: Outcome, _ detail: String) {

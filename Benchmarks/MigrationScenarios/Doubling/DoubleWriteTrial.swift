@@ -1,9 +1,10 @@
 import RunRecords
 import StoreMigration
 
-/// One combination: which phase, which store is first, which one fails and how, and at which call the process dies.
+/// One combination: the phase, the store that is written first, the store that fails and how, and the call before which
+/// the process is killed.
 struct DoubleWriteTrial: Hashable {
-    /// What goes wrong beside the death: the second batch and, for good, those behind it.
+    /// How one store fails beside the kill: at the second batch, or from the second batch on (`for-good`).
     enum Failure: String, CaseIterable {
         case none
         case oldRefuses = "old-refuses"
@@ -21,7 +22,7 @@ struct DoubleWriteTrial: Hashable {
             }
         }
 
-        /// Of a store's batches the second one is number 1.
+        /// Batches are counted from 0: the second one is number 1.
         var fault: FaultedStore.Fault? {
             switch self {
             case .none: nil
@@ -35,11 +36,12 @@ struct DoubleWriteTrial: Hashable {
     var phase: MigrationPhase
     var order: WriteOrder
     var failure: Failure
-    /// Of the calls that change a file, from the first batch on; nil for a death behind the last answer.
+    /// The number of the call before which the process is killed, among the calls that change a file, from the first
+    /// batch on; nil to kill it after its last answer.
     var call: Int?
 
-    /// All of them, each with the death behind its last answer. Where one store is written there is no order, and of
-    /// the store that is not written at all no failure.
+    /// All combinations, each with the kill after the last answer. In a phase that writes one store there is only one
+    /// order, and a store that is never written does not fail.
     static let combinations: [DoubleWriteTrial] = MigrationPhase.allCases.flatMap { phase in
         WriteOrder.allCases.filter { phase.writesBoth || $0 == .oldFirst }.flatMap { order in
             // The way back from the new store writes the old one.
@@ -55,7 +57,7 @@ struct DoubleWriteTrial: Hashable {
         self.call = call
     }
 
-    /// `kill:both-old-read,old-first,new-refuses,17`; `end` in place of the number.
+    /// `kill:both-old-read,old-first,new-refuses,17`; `end` instead of the number for a kill after the last answer.
     var address: FaultAddress {
         FaultAddress(
             text: "kill:\(phase.word),\(order.word),\(failure.rawValue),\(call.map { String($0) } ?? "end")")
@@ -75,15 +77,15 @@ struct DoubleWriteTrial: Hashable {
 
     static let before = ContactBook((1...5).map { ContactRow(number: $0, friend: $0 == 5 ? 4 : nil) })
 
-    /// Each inserts, changes and deletes or links, and touches what the one before it touched: order shows. The third
-    /// one deletes what the second one leads to.
+    /// Each batch inserts, changes, and deletes or links, and touches rows of the batch before it, so that a wrong
+    /// order shows. The third batch deletes the target of a link of the second one.
     static let batches: [[ContactBook.Change]] = [
         [.put(ContactRow(number: 6, friend: 1)), .rename(1, "once more"), .delete(2)],
         [.put(ContactRow(number: 7, friend: 6)), .put(changed(3)), .rename(6, "sixth"), .rename(1, "twice more")],
         [.delete(6), .rename(1, "thrice more"), .put(ContactRow(number: 8)), .rename(3, "third")],
     ]
 
-    /// Nothing where something was, and 0 where nothing was.
+    /// A row with null where it had a value, and 0 where it had null.
     private static func changed(_ id: Int) -> ContactRow {
         var row = ContactRow(number: id, friend: 1)
         row.age = row.age == nil ? 0 : nil
@@ -92,15 +94,15 @@ struct DoubleWriteTrial: Hashable {
         return row
     }
 
-    /// What is written when all is over: the stores go on.
+    /// The batch that is written at the end, to show that the writer can continue.
     static let after: [ContactBook.Change] = [.put(ContactRow(number: 9, friend: 1)), .delete(4)]
 }
 
-/// What the process told of its batches before it died.
+/// What the writing process reported of its batches before it was killed.
 struct DoubleWriteAnswers {
     enum Word: String {
         case begun, done, waiting, refused, unknown
-        /// The step back to the phase before.
+        /// The step back to the previous phase.
         case stepping, stepped, stepRefused
         case counted, broke
     }
@@ -109,11 +111,11 @@ struct DoubleWriteAnswers {
     private(set) var begunCount = 0
     private(set) var step: Word?
     private(set) var calls = 0
-    /// It came to its last answer.
+    /// Whether the process came to its last answer.
     private(set) var isWhole = false
     private(set) var complaint: String?
 
-    /// Where the phase writes both stores, a batch that one of them may have comes to both.
+    /// Whether a batch that one store may have reaches both stores: in phases that write both.
     private let bringsUnknown: Bool
 
     init(_ text: String, phase: MigrationPhase) {
@@ -136,8 +138,8 @@ struct DoubleWriteAnswers {
 
     var acknowledged: Int { answers.count { $0 == .done || $0 == .waiting } }
 
-    /// Contents that are right: what was acknowledged is there, in its order; what was refused is not; what has no
-    /// answer is there whole or not at all.
+    /// The contents that are right: with the acknowledged batches in their order, without the refused ones, and with
+    /// each batch without an answer as a whole or not at all.
     var allowed: [ContactBook] { worlds(refusedMayBeThere: false) }
 
     /// Whether a book lacks a batch that was acknowledged.

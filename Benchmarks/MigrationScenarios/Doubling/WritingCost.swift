@@ -3,7 +3,7 @@ import Measuring
 import RunRecords
 import StoreMigration
 
-/// What a batch costs that goes to both stores, beside one that goes to one.
+/// Compares the cost of a batch that goes to both stores with that of a batch that goes to one.
 struct WritingCost {
     private let context: CaseContext
 
@@ -19,7 +19,7 @@ struct WritingCost {
         case new = "phase new"
     }
 
-    /// Rows that are there before.
+    /// Rows in the stores before the first batch.
     private static let rows = 1_000
 
     func measure(batches: Int) throws {
@@ -42,7 +42,7 @@ struct WritingCost {
         }
     }
 
-    /// Each inserts, changes and deletes.
+    /// Each batch inserts, changes and deletes a row.
     private static func batch(_ number: Int) -> [ContactBook.Change] {
         [
             .put(ContactRow(number: rows + number + 1, friend: 1)), .rename(number % 500 + 1, "renamed \(number)"),
@@ -50,7 +50,7 @@ struct WritingCost {
         ]
     }
 
-    /// Nanoseconds of a batch.
+    /// Nanoseconds per batch.
     private func time(_ way: Way, _ batches: Int) throws -> Double {
         let place = MigrationPlace("\(context.directory)/cost-\(way)")
         try place.make((1...Self.rows).map { ContactRow(number: $0) })
@@ -64,7 +64,7 @@ struct WritingCost {
             try writer.advance(to: way == .old ? .old : way == .new ? .new : .bothOldRead)
             let start = MonotonicClock.now()
             for batch in all {
-                guard try writer.write(batch).isDone else { throw EngineError(.refused, "a batch waits for no reason") }
+                guard try writer.write(batch).isDone else { throw EngineError(.refused, "a batch waits without cause") }
             }
             nanoseconds = MonotonicClock.now() - start
             try writer.close()

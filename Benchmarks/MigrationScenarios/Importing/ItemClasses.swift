@@ -47,7 +47,7 @@ final class ImportedTag: Object {
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// An item as it has to be in the new file. Every value follows from its number and from how often it was changed.
+/// An item as it has to be in the new file. Every value is derived from its number and its version.
 struct ItemRow: Equatable, Sendable {
     var key: Int
     var entity: String
@@ -68,7 +68,7 @@ struct ItemRow: Equatable, Sendable {
     static let authors = 100
     static let tags = 20
 
-    /// Nothing, 0 and "" are among the values of each kind that has them.
+    /// The values of each kind include null, 0 and "" where the kind has them.
     init(number key: Int, version: Int = 1) {
         self.key = key
         entity = key % 2 == 0 ? "Book" : "Paper"
@@ -106,7 +106,7 @@ struct ItemRow: Equatable, Sendable {
     }
 }
 
-/// The new file, read by objects.
+/// The new file, read by objects and not by the import's code.
 struct ImportedFile {
     let path: String
 
@@ -132,7 +132,7 @@ struct ImportedFile {
         return keys.map { realm.object(ofType: ImportedItem.self, forPrimaryKey: $0).map { ItemRow($0) } }
     }
 
-    /// Changes one, and deletes one: what a verification has to see.
+    /// Changes one item and deletes another one, which a verification has to find.
     func spoil(changing changed: Int, deleting deleted: Int) throws {
         let realm = try realm()
         try realm.write {

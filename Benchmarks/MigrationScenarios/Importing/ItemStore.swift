@@ -1,10 +1,11 @@
 #if SQLite
     import CoreDataFiles
 
-    /// A store of Core Data's shape: items with ten attributes, an author each and tags, in two entities of one table.
+    /// A store of Core Data's shape: items with ten attributes, an author each, and tags. The items are of two entities
+    /// in one table.
     struct ItemStore {
         let path: String
-        /// Links and pairs that lead nowhere, of each so many.
+        /// The number of links without a target, and of pairs in the table of tags without one.
         let danglingCount: Int
         let hasHistory: Bool
 
@@ -42,10 +43,10 @@
                 ], origin: .modelFile)
         }
 
-        /// Keys of items whose author is not there.
+        /// Keys of items whose author does not exist.
         var danglingKeys: [Int] { (0..<danglingCount).map { 3 + 4 * $0 } }
 
-        /// As the import has to bring it: a link that leads nowhere is null.
+        /// The item as the import has to write it: a link without a target becomes null.
         func row(_ key: Int, version: Int = 1) -> ItemRow {
             var row = ItemRow(number: key, version: version)
             if key % 4 == 3, key < 3 + 4 * danglingCount { row.author = nil }
@@ -79,7 +80,7 @@
             try maker.finish()
         }
 
-        /// No row has this key.
+        /// The key that links without a target have.
         static let missing = 1_000_000_000
 
         private static func values(_ row: ItemRow) -> [(String, StoreMaker.Value)] {
@@ -98,7 +99,7 @@
 
         // MARK: Changes, as another program would make them
 
-        /// Items get their second version, come, and go.
+        /// Updates items to their second version, inserts items and deletes items.
         func change(updating updated: [Int], inserting inserted: [Int], deleting deleted: [Int]) throws {
             let file = try SQLiteFile(path, .write)
             defer { file.close() }

@@ -10,25 +10,26 @@ import StoreMigration
     import Darwin
 #endif
 
-/// Two stores, a batch that inserts, changes and deletes, two that follow, and a process that is ended by SIGKILL
-/// before each call by which any of them changes a file: for each phase, each order of the two commits, and each way in
-/// which one of the stores fails beside it. Then another process makes the writer anew, and reconciles.
+/// A process writes three batches to two stores, the first of which inserts, changes and deletes, and is killed
+/// (SIGKILL) before each call by which it changes a file: in each phase, with each order of the two commits, and with
+/// each way in which one of the stores fails. Then another process opens the stores with a new writer, and reconciles
+/// them.
 ///
-/// The page cache survives a SIGKILL. That a commit of either store is on the disk before it is acknowledged is what
-/// their own scenarios ask: so the stores of a trial are files in memory, where the system has such a file system. A
-/// sync is still a call before which a process dies, and costs no time there.
+/// The page cache survives a SIGKILL. Whether a commit of either store is on disk before its acknowledgement is tested
+/// by the scenarios of that store. So the stores of a trial are files in memory, if the system has such a file system:
+/// a sync is still a call before which the process is killed, but costs no time.
 struct DoubleWriteCrashes: Scenario {
     let slug = "double-write"
     let family = Family.migration
     let question = "Are both stores equal, and is all that was acknowledged in them, after a death at each call?"
     let requires: Set<Capability> = [.objects, .migrations, .persistent]
-    // A checkpoint may run on a thread of its own: the N-th call is not the same each time.
+    // A checkpoint may run on a thread of its own, so that the N-th call is another one in each run.
     let schedule = Schedule.free
     let durability: DurabilityClass? = .full
     let parameters = [
         ScenarioParameter(
             "trials", .effort, default: 0, range: 0...1_000_000,
-            summary: "deaths that are tried of all combinations; 0: each"),
+            summary: "deaths that are tried, spread over all combinations; 0: all of them"),
         ScenarioParameter(
             "batches", .size, default: 300, range: 1...1_000_000,
             summary: "batches of three changes by which the cost of writing twice is measured"),
@@ -38,7 +39,7 @@ struct DoubleWriteCrashes: Scenario {
 
     func run(_ context: CaseContext) throws {
         guard let witness = IOWitness.shared else {
-            return context.report.inconclusive("no process is killed at a call: \(Preload.libraryName) is not there")
+            return context.report.inconclusive("\(Preload.libraryName) is not beside the program; build it (make)")
         }
         _ = witness.setIgnoredNames(context.engine.coordinationPatterns + ["*-shm"])
         context.report.note("the old store is \(OldStore.words)")
@@ -48,7 +49,7 @@ struct DoubleWriteCrashes: Scenario {
         defer {
             do { try scratch.remove() } catch { context.report.note("left behind: \(error)") }
         }
-        // The directory in memory is outside the case's own, and calls are counted below the roots alone.
+        // The library counts calls below its roots only, and the directory in memory is outside the case's own.
         guard witness.setRoot([context.directory, scratch.files].compactMap(FileTree.absolute)) else {
             return context.report.inconclusive("\(context.directory) has a colon: its calls cannot be counted")
         }
@@ -74,7 +75,8 @@ struct DoubleWriteCrashes: Scenario {
         try WritingCost(context).measure(batches: context.integer("batches"))
     }
 
-    /// Both stores, equal, in each phase. In a child, so that this process has no threads and can fork.
+    /// Makes both stores with the same rows, once for each phase. A child does it, so that this process starts no
+    /// threads and can fork.
     private func prepare(_ directory: String) throws -> [MigrationPhase: String] {
         var prepared: [MigrationPhase: String] = [:]
         for phase in MigrationPhase.allCases { prepared[phase] = "\(directory)/prepared-\(phase.word)" }
@@ -95,7 +97,7 @@ struct DoubleWriteCrashes: Scenario {
         return prepared
     }
 
-    /// Calls of each combination, of a process that comes to its end.
+    /// Counts the calls of each combination, in a process that is not killed.
     private func count(
         _ directory: String, _ prepared: [MigrationPhase: String], _ witness: IOWitness
     ) throws -> [(trial: DoubleWriteTrial, calls: Int)] {
@@ -121,7 +123,7 @@ struct DoubleWriteCrashes: Scenario {
         try FileTree.copy(from: source, to: place.directory)
     }
 
-    /// Each death of each combination, or some of them: of each combination as many as of the others.
+    /// Each kill of each combination, or some of them: equally many of each combination.
     private func choose(
         _ calls: [(trial: DoubleWriteTrial, calls: Int)], _ most: Int, _ random: RandomStream
     ) -> [DoubleWriteTrial] {
@@ -137,9 +139,9 @@ struct DoubleWriteCrashes: Scenario {
         if most == 0 || most >= count { return all.flatMap { $0 } }
         var chosen: [DoubleWriteTrial] = []
         for (place, trials) in all.enumerated() {
-            // The first ones get what a division leaves.
+            // The shares of two combinations differ by one at most.
             let share = most * (place + 1) / all.count - most * place / all.count
-            // The death behind the last answer first.
+            // The kill after the last answer comes first.
             let others = random.permutation(of: trials.count - 1).map { $0 + 1 }
             chosen += ([0] + others).prefix(share).sorted().map { trials[$0] }
         }
@@ -184,7 +186,7 @@ struct DoubleWriteCrashes: Scenario {
         if context.onlyTrial != nil || report.isCut { return }
         if killed == 0 { report.inconclusive("no process was killed at a call") }
         if try tally.count("acknowledged") == 0 { report.inconclusive("no batch was acknowledged") }
-        // The phase in which the old store alone is written leaves some.
+        // In the phase that writes the old store alone, the stores always differ.
         if try tally.count("found") == 0 { report.inconclusive("nothing was there to be reconciled") }
     }
 }

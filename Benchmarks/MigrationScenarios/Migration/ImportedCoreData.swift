@@ -7,9 +7,9 @@ import RunRecords
     import Synchronization
 #endif
 
-/// A store of Core Data is made, imported, verified, changed, imported again and verified; and once more with an import
-/// that is stopped on its way. What the new file has is read by objects and held against what was written: the
-/// import's own verification converts values by the same code.
+/// Makes a store of Core Data, imports and verifies it, changes it, and imports and verifies it again; then the same
+/// with an import that is stopped in between. The scenario reads the new file by objects and compares it with what was
+/// written, since the import's own verification converts values with the import's code.
 struct ImportedCoreData: Scenario {
     let slug = "core-data-import"
     let family = Family.migration
@@ -18,7 +18,7 @@ struct ImportedCoreData: Scenario {
     let parameters = [
         ScenarioParameter("rows", .size, default: 20_000, range: 6_000...100_000_000, summary: "items in the store"),
         ScenarioParameter(
-            "dangling", .size, default: 40, range: 1...1_000, summary: "links and pairs each that lead nowhere"),
+            "dangling", .size, default: 40, range: 1...1_000, summary: "links that lead nowhere, and as many pairs"),
         ScenarioParameter(
             "way", default: "keys", allowed: ["keys", "history"], summary: "how a later import learns what changed"),
     ]
@@ -91,7 +91,7 @@ struct ImportedCoreData: Scenario {
             report.add(.importOverDump, Double(end - start) / Double(dump), label: "import and verification")
         }
 
-        /// Each is told of, and each by name.
+        /// Each dangling link must be counted, and up to a limit be named.
         private func checkDangling(_ findings: ImportFindings, _ name: String) {
             let count = store.danglingCount
             report.check("\(name): links that lead nowhere", expected: count, got: findings.counts[.danglingLink] ?? 0)
@@ -106,7 +106,7 @@ struct ImportedCoreData: Scenario {
             report.check("\(name): rows", expected: rows, got: verified.rows)
         }
 
-        /// All items, or some thousand of many.
+        /// The keys of all items, or of 20 000 if there are more.
         private func keys() -> [Int] {
             let most = 20_000
             if count <= most { return Array(1...count) }
@@ -163,7 +163,7 @@ struct ImportedCoreData: Scenario {
 
         // MARK: Stopped on its way
 
-        /// Stopped once, and done again by the same command when the store has changed: rows that were imported, too.
+        /// Stops an import, changes the store, also in rows that were imported already, and runs the same import again.
         private func stopped() throws {
             let other = ImportedFile(path: context.directory + "/stopped.strata")
             var options = CoreDataImport.Options()
@@ -194,7 +194,7 @@ struct ImportedCoreData: Scenario {
 
         // MARK: The verification
 
-        /// One value that differs and one row that is missing are found, and no more.
+        /// The verification must find one value that differs and one missing row, and nothing else.
         private func spoiled() throws {
             try file.spoil(changing: 1_500, deleting: 1_600)
             let verified = try CoreDataVerification(store.path, against: file.path).run()

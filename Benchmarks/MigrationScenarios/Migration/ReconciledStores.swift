@@ -3,8 +3,8 @@ import Measuring
 import RunRecords
 import StoreMigration
 
-/// Two stores of many rows, in which some are made to differ behind the back of whatever keeps them equal: are exactly
-/// those found, how long does it take, by their number, and what does the rule make of them?
+/// Makes some of the many rows of two stores differ, past the writer that keeps the stores equal. Does a reconciler
+/// find exactly these rows, how does its time depend on their number, and does it repair them by its rule?
 struct ReconciledStores: Scenario {
     let slug = "reconcile"
     let family = Family.migration
@@ -40,7 +40,7 @@ private struct ReconcileCourse {
         count = try context.integer("rows")
     }
 
-    /// Links of some lead to the row before.
+    /// Some rows link to the row before them.
     private static func row(_ number: Int) -> ContactRow {
         ContactRow(number: number, friend: number % 6 == 0 ? number - 1 : nil)
     }
@@ -52,7 +52,7 @@ private struct ReconcileCourse {
         var random = context.random("rows")
         var numbers = PlantedDivergences.numbers(most * 4, upTo: count, &random)
         let planted = plantings(most, &numbers)
-        // The first ones are there before anything was read.
+        // The first divergences exist before the reconciler reads the stores.
         try planted[0].plant(place)
         let writer = try place.writer()
         try writer.advance(to: .bothOldRead)
@@ -62,7 +62,7 @@ private struct ReconcileCourse {
         for divergences in planted.dropFirst() {
             if context.isOverBudget { return report.cut() }
             try divergences.plant(place)
-            // As many that do not differ are told of with them.
+            // The reconciler is told of as many rows that do not differ.
             let others = numbers.suffix(divergences.rows.count)
             try reconciler.refresh((divergences.ids + others).map { Contact.recordID($0) })
             try compare(reconciler, divergences, "\(divergences.rows.count) told of")
@@ -74,7 +74,7 @@ private struct ReconcileCourse {
         try end()
     }
 
-    /// `most`, a tenth of it and so on, the smallest first; and in front of them `most` once more.
+    /// Plantings of `most` rows, then of sizes that grow tenfold up to `most`.
     private func plantings(_ most: Int, _ numbers: inout [Int]) -> [PlantedDivergences] {
         var sizes: [Int] = []
         var size = most
@@ -100,7 +100,7 @@ private struct ReconcileCourse {
         return reconciler
     }
 
-    /// The new store is read only where both were compared and are equal.
+    /// The writer may refuse to read the new store, unless both stores were compared and are equal.
     private func checkStep(_ writer: DoubleWriter, is expected: String) {
         let got: String
         do {
@@ -112,7 +112,7 @@ private struct ReconcileCourse {
 
     // MARK: Found exactly, and mended
 
-    /// By the rule that the newer one wins: the old store's of two that are equally new.
+    /// Repairs by the rule that the newer row wins; the old store's if both are equally new.
     private func compare(_ reconciler: Reconciler, _ planted: PlantedDivergences, _ name: String) throws {
         let start = MonotonicClock.now()
         let found = try reconciler.divergences()
@@ -140,7 +140,7 @@ private struct ReconcileCourse {
         if case .integer(let key) = divergence.id.key { Int(key) } else { nil }
     }
 
-    /// Compares lists; says the first place where they differ.
+    /// Compares lists, and names the first place where they differ.
     private func check<Value: Equatable>(_ name: String, expected: [Value], got: [Value]) {
         let place = zip(expected, got).enumerated().first { $1.0 != $1.1 }?.offset ?? min(expected.count, got.count)
         let isSame = expected == got
@@ -152,8 +152,8 @@ private struct ReconcileCourse {
 
     // MARK: Kept current
 
-    /// Batches through the writer leave nothing that differs, and what a store does not keep of a batch is found though
-    /// nothing was told of it.
+    /// Batches through the writer leave no divergence. If a store acknowledges a batch but does not keep all of it, the
+    /// reconciler finds that without being told.
     private func keepCurrent(_ writer: DoubleWriter, _ reconciler: Reconciler) throws {
         let free = 3 * count
         for number in 0..<20 {
@@ -179,11 +179,12 @@ private struct ReconcileCourse {
 
     // MARK: Asked, and left
 
-    /// A function decides: one is left as it is. And a deletion that the writer made, against a change of the record.
+    /// Repairs by a closure, which leaves one record as it is; the other record was deleted by the writer, and the new
+    /// store did not delete it.
     private func leaveSome() throws {
         let place = MigrationPlace(context.directory + "/asked")
         try place.make((1...60).map(Self.row))
-        // The new store keeps nothing of the deletion, and has a change of the record.
+        // The new store acknowledges the deletion and does not do it; another record is changed in it.
         let writer = try place.writer { side, store in side == .new ? FaultedStore(store, .forgets(0)) : store }
         try writer.advance(to: .bothOldRead)
         let reconciler = try Reconciler(writer)
@@ -204,7 +205,7 @@ private struct ReconcileCourse {
         try writer.close()
     }
 
-    /// A writer that has seen nothing of it reads both stores, whole, and finds them equal.
+    /// A new writer, which has seen none of the changes, reads both stores completely and must find them equal.
     private func end() throws {
         let writer = try place.writer()
         let differing = try Reconciler(writer).divergences()

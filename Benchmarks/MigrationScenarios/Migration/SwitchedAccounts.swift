@@ -9,8 +9,8 @@ import StoreMigration
     import Darwin
 #endif
 
-/// Two accounts, each with stores, an outbox and a writer of its own, that take turns: close, compact, open the other
-/// one. In each phase, with batches that wait in the outbox where the phase writes both.
+/// Two accounts, each with stores, an outbox and a writer of its own, are used in turn: one is closed and compacted,
+/// then the other one is opened. In each phase; if the phase writes both stores, with batches that wait in the outbox.
 struct SwitchedAccounts: Scenario {
     let slug = "account-switch-in-migration"
     let family = Family.migration
@@ -32,17 +32,17 @@ struct SwitchedAccounts: Scenario {
     }
 }
 
-/// What the switches of one phase do.
+/// The switches in one phase.
 private final class AccountCourse {
     private final class Account {
         let place: MigrationPlace
         let writer: DoubleWriter
-        /// Between the writer and the store that is written second.
+        /// Stands between the writer and the store that is written second.
         let second: FaultedStore
-        /// What each store has to have once nothing waits any more.
+        /// The content that each store must have when no batch waits.
         var old: ContactBook
         var new: ContactBook
-        /// Bytes of both stores, compacted, at the end of each visit.
+        /// The size of both compacted stores at the end of each visit, in bytes.
         var compacted: [Int] = []
 
         init(_ directory: String, rows: [ContactRow], phase: MigrationPhase) throws {
@@ -59,7 +59,7 @@ private final class AccountCourse {
         var bytes: Int { get throws { try place.old.bytes + FileBytes.below(place.newPath) } }
     }
 
-    /// Rows of what the phase reads.
+    /// The rows of the store that the phase reads.
     private func reference(_ account: Account) -> [Int: ContactRow] {
         phase.readSide == .old ? account.old.rows : account.new.rows
     }
@@ -97,7 +97,7 @@ private final class AccountCourse {
         for (place, account) in accounts.enumerated() { try judge(account, "\(phase.word), account \(place)") }
     }
 
-    /// Opens it, looks, writes, lets a batch wait where there are two stores to write, and leaves.
+    /// Opens an account, compares it, writes, lets a batch wait if the phase writes two stores, and closes it.
     private func visit(_ account: Account, _ number: Int) throws {
         let name = "\(phase.word), visit \(number) of \(account.place.directory.split(separator: "-").last ?? "")"
         let start = MonotonicClock.now()
@@ -106,7 +106,7 @@ private final class AccountCourse {
         report.check("\(name): phase", expected: phase.word, got: account.writer.phase.word)
         report.check("\(name): waiting", expected: 0, got: account.writer.waitingCount)
         try compare(account, name)
-        // What the visit before took out comes again, and a fourth of the rows goes.
+        // Inserts the rows that the previous visit deleted, and deletes a quarter of the rows.
         let there = reference(account)
         let missing = (1...count).filter { there[$0] == nil }
         try write(account, missing.map { .put(row($0, number)) })
@@ -127,7 +127,7 @@ private final class AccountCourse {
         account.second.isFailing = false
         account.compacted.append(try account.bytes)
         if account.compacted.count > 1 { return }
-        // As large as stores that never had what was deleted.
+        // The compacted stores must be about as large as new stores with the same records.
         let fresh = MigrationPlace(account.place.directory + "-fresh")
         try FileTree.createDirectory(fresh.directory)
         try fresh.old.make(account.old.rows.values.sorted { $0.id < $1.id })
@@ -142,7 +142,7 @@ private final class AccountCourse {
                 detail: isSmall ? "" : "\(size) bytes, and fresh ones of the same records \(expected)"))
     }
 
-    /// As large in each visit: sizes are compared.
+    /// Rows have the same size in each visit, because sizes of files are compared.
     private func row(_ id: Int, _ visit: Int) -> ContactRow {
         var row = ContactRow(number: id)
         row.name += ", visit \(visit)"
@@ -165,7 +165,7 @@ private final class AccountCourse {
     private func judge(_ account: Account, _ name: String) throws {
         try account.writer.reopen()
         try compare(account, "\(name), at the end")
-        // From each phase there is a way to stores that are equal.
+        // From each phase the stores can be made equal.
         switch phase {
         case .old:
             try account.writer.enter(.bothOldRead)
@@ -183,13 +183,13 @@ private final class AccountCourse {
         report.check("\(name): files left open", expected: [], got: Self.openFiles(below: account.place.directory))
         if let first = account.compacted.first, let last = account.compacted.last {
             report.add(.fileBytes, Double(last), label: "\(name), compacted")
-            // The same number of records each time.
+            // Each visit ends with the same number of records.
             report.check("\(name): does not grow", expected: true, got: last <= first + first / 10)
         }
     }
 
-    /// Files below a directory that this process has open; none where the system does not say. What a thread of the
-    /// engine lets go of on its way out is waited for.
+    /// Files below a directory that this process has open; none if the system does not tell. Waits up to five seconds,
+    /// since an ending thread of the engine may still close some.
     private static func openFiles(below directory: String) -> [String] {
         for _ in 0..<500 {
             if openNow(below: directory).isEmpty { return [] }

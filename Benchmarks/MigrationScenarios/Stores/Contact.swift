@@ -7,7 +7,7 @@ import Strata
     import Foundation
 #endif
 
-/// What is migrated: values of each kind, some of them without one, and a link.
+/// The class that is migrated: values of each kind, some of them null, and a link.
 final class Contact: Object {
     @Persisted(primaryKey: true) var id = 0
     @Persisted var name = ""
@@ -48,8 +48,8 @@ struct ContactRow: Equatable, Sendable {
     var isActive: Bool
     var friend: Int?
 
-    /// Every value follows from the number of the row: each third has no age, each fifth the age 0, each seventh no
-    /// note, each eleventh an empty one.
+    /// Every value is derived from the number of the row: every third row has no age, every fifth the age 0, every
+    /// seventh no note, every eleventh an empty one.
     init(number id: Int, friend: Int? = nil) {
         self.id = id
         name = "Contact \(id)"
@@ -124,10 +124,10 @@ struct ContactBook: Equatable, Sendable {
     init() {}
     init(_ rows: [ContactRow]) { for row in rows { self.rows[row.id] = row } }
 
-    /// What a change of a record does to it.
+    /// A change of one record.
     enum Change: Sendable {
         case put(ContactRow)
-        /// Names one field; the others stay.
+        /// Sets one field; the other fields stay.
         case rename(Int, String)
         case delete(Int)
 
@@ -140,7 +140,7 @@ struct ContactBook: Equatable, Sendable {
         }
     }
 
-    /// No change of a batch leads to a row that a change before it deletes.
+    /// Precondition: no change of a batch links to a row that an earlier change of the batch deletes.
     mutating func apply(_ changes: [Change]) {
         var gone: Set<Int> = []
         for change in changes {
@@ -162,12 +162,12 @@ struct ContactBook: Equatable, Sendable {
         return book
     }
 
-    /// The numbers of rows that differ, or that one side alone has.
+    /// The numbers of rows that differ, or that only one book has.
     func differences(from other: ContactBook) -> [Int] {
         Set(rows.keys).union(other.rows.keys).filter { rows[$0] != other.rows[$0] }.sorted()
     }
 
-    /// The first difference in words; nil where there is none.
+    /// The first difference in words; nil without one.
     func difference(from expected: ContactBook) -> String? {
         guard let id = differences(from: expected).first else { return nil }
         func words(_ row: ContactRow?) -> String { row.map { "\($0)" } ?? "none" }

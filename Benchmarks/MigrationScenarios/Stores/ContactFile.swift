@@ -6,7 +6,7 @@ import Strata
     import Foundation
 #endif
 
-/// A database of Strata with contacts, written and read by objects and not by the adapter of a migration.
+/// A database of Strata with contacts, written and read by objects, without a migration's adapter.
 struct ContactFile {
     let path: String
 
@@ -33,7 +33,7 @@ struct ContactFile {
                 inWrite = 0
             }
         }
-        // Rows before links, which may lead to any of them.
+        // Links are set after all rows are there, since a link may lead to any row.
         for (id, friend) in links {
             guard let contact = realm.object(ofType: Contact.self, forPrimaryKey: id) else { continue }
             let target = friend.flatMap { realm.object(ofType: Contact.self, forPrimaryKey: $0) }

@@ -1,22 +1,22 @@
 import StoreMigration
 import Synchronization
 
-/// A store in front of another one, that goes wrong in one way.
+/// Passes calls on to another store, and fails in one planned way.
 final class FaultedStore: PrimaryStore, Sendable {
     struct Planted: Error, CustomStringConvertible {
         let description = "planted failure of a store"
     }
 
     enum Fault: Sendable {
-        /// The batch of that number fails, counted from 0, and nothing of it was written.
+        /// The batch of that number, counted from 0, fails and nothing of it is written.
         case refuses(Int)
-        /// From that batch on all do.
+        /// That batch and all later ones fail, and nothing of them is written.
         case refusesFrom(Int)
-        /// That batch is written, and its answer is lost.
+        /// That batch is written, but the call throws.
         case losesAnswer(Int)
-        /// That batch is acknowledged, and its last change was not done.
+        /// That batch is acknowledged, but its last change is not written.
         case forgets(Int)
-        /// Each refuses while ``isFailing`` says so.
+        /// Every batch fails while ``isFailing`` is true.
         case whileFailing
     }
 

@@ -29,7 +29,7 @@ struct MigrationPlace {
 
     func openNew() throws -> StrataStore { try StrataStore(new.configuration, models: [Contact.model]) }
 
-    /// - Parameter wrap: puts something between the writer and each store.
+    /// - Parameter wrap: may put another store between the writer and a store.
     func writer(
         _ order: WriteOrder = .oldFirst, wrap: (StoreSide, any PrimaryStore) -> any PrimaryStore = { $1 }
     ) throws -> DoubleWriter {
@@ -37,12 +37,12 @@ struct MigrationPlace {
             old: wrap(.old, try old.open()), new: wrap(.new, try openNew()), outbox: outbox, order: order)
     }
 
-    /// What both stores have, and how they differ.
+    /// The contents of both stores.
     func contents() throws -> (old: ContactBook, new: ContactBook) { (try old.contents(), try new.contents()) }
 }
 
 extension DoubleWriter {
-    /// Goes one by one to a phase that lies ahead, where both stores were filled alike and need no comparison.
+    /// Goes step by step to a later phase. The stores were filled alike and need no comparison.
     func advance(to phase: MigrationPhase) throws {
         for step in MigrationPhase.allCases where step.rawValue > self.phase.rawValue && step.rawValue <= phase.rawValue
         {
@@ -54,7 +54,7 @@ extension DoubleWriter {
 }
 
 extension MigrationPhase {
-    /// In an address, which has neither spaces nor commas in it.
+    /// The name in an address, without spaces and commas.
     var word: String {
         switch self {
         case .old: "old"
@@ -70,14 +70,14 @@ extension WriteOrder {
 }
 
 extension CaseContext {
-    /// Runs the body; an error of a store, of a migration or of an import becomes the outcome of the case, and no
+    /// Runs the body. An error of a store, of a migration or of an import becomes the outcome of the case, not a
     /// failure of the harness.
     func withMigrationErrors<Output>(_ body: () throws -> Output) throws -> Output {
         do { return try body() } catch { throw MigrationFailure.engineError(error) }
     }
 }
 
-/// How errors of what is tested are told from those of the harness.
+/// Tells errors of the tested code from those of the harness.
 enum MigrationFailure {
     static func engineError(_ error: any Error) -> any Error {
         switch error {

@@ -10,9 +10,9 @@ import Strata
     import Foundation
 #endif
 
-/// The store that is left: a table of SQLite, or, in a build without SQLite, another database of Strata.
+/// The store that the application leaves: a table of SQLite, or, in a build without SQLite, another database of Strata.
 ///
-/// What scenarios write and read here themselves goes by SQL and not by the adapter that they ask about.
+/// The scenarios write and read it by SQL, without the adapter that they test.
 struct OldStore {
     let path: String
 
@@ -43,7 +43,7 @@ struct OldStore {
 
     // MARK: Beside it
 
-    /// Makes it, with these rows.
+    /// Creates the store with these rows.
     func make(_ rows: some Sequence<ContactRow>) throws {
         #if SQLite
             let file = try SQLiteFile(path, .create)
@@ -54,7 +54,7 @@ struct OldStore {
                 CREATE TABLE contact (id INTEGER PRIMARY KEY, name TEXT NOT NULL, age INTEGER, rating REAL NOT NULL, \
                 changed REAL NOT NULL, note TEXT, photo BLOB, isActive INTEGER NOT NULL, friend INTEGER)
                 """)
-            // What a deletion looks for.
+            // A deletion searches for links to the row.
             try file.run("CREATE INDEX contact_friend ON contact (friend)")
             try write(rows, file)
         #else
@@ -62,7 +62,7 @@ struct OldStore {
         #endif
     }
 
-    /// Writes rows behind the back of whatever else has it open.
+    /// Writes rows past the writer, which may have the store open.
     func put(_ rows: some Sequence<ContactRow>) throws {
         #if SQLite
             let file = try SQLiteFile(path, .write, busyMilliseconds: 5_000)
@@ -160,9 +160,9 @@ struct OldStore {
     #endif
 }
 
-/// Sizes of a database with what stands beside it.
+/// The size of a database with its other files.
 enum FileBytes {
-    /// The file of that path, and those whose names go on from it: logs and journals.
+    /// Bytes of the file at that path, and of files whose names begin with its name: logs and journals.
     static func below(_ path: String) throws -> Int {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         let (folder, name) = (parts.dropLast().joined(separator: "/"), String(parts.last ?? ""))

@@ -12,8 +12,8 @@ import Synchronization
 
 /// Asynchronous writes of a Realm on a queue: in order, cancelled, left open, and in groups whose process is killed.
 ///
-/// A violation: an order that differs from that of the calls, a cancelled write that ran, one whose completion was
-/// never called, or a group of commits that is partly there.
+/// A violation: an order that differs from that of the calls; a cancelled write that ran; a write whose completion was
+/// never called; a group of commits of which only a part is there.
 struct AsyncWriteOrder: ObjectTrialScenario, Scenario {
     let slug = "async-write"
     let family = Family.concurrency
@@ -76,7 +76,7 @@ struct AsyncWriteOrder: ObjectTrialScenario, Scenario {
         .same("objects", EntryClasses.lines(realm), ids.map { EntryClasses.line($0) })
     }
 
-    /// The expected content, the writes that must run, and those whose completion must be called.
+    /// By way: the ids that must be stored, the writes that must run, and those whose completion must be called.
     private static func wanted(_ way: Way) -> (stored: [Int], ran: [Int], ended: [Int]) {
         switch way {
         case .order, .closePending, .invalidated, .inTask:
@@ -234,7 +234,7 @@ struct AsyncWriteOrder: ObjectTrialScenario, Scenario {
         context.report.add(Trial(address: FaultAddress(.kill, number), outcome: outcome, detail: detail))
     }
 
-    /// Reports a process that ended early because of the engine.
+    /// Reports a process that ended before it was killed.
     private static func report(_ context: CaseContext, _ number: Int, who: String, end: ChildEnd) {
         let isCrash = if case .signalled = end { true } else { false }
         context.report.add(

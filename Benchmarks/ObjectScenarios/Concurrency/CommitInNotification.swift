@@ -2,11 +2,11 @@ import Harness
 import RunRecords
 import Strata
 
-/// The notification of a commit releases everything: the commit must stay.
+/// The notification of a commit releases the Realm, the observer or both: the commit must stay.
 struct CommitInNotification: ObjectTrialScenario {
     let slug = "commit-in-notification"
     let family = Family.concurrency
-    let question = "Is a commit there whatever its notification does?"
+    let question = "Is a commit kept whatever the observers that it calls do?"
 
     enum Way: String, CaseIterable {
         case invalidate, writeAndInvalidate, cancel, tokenDropped

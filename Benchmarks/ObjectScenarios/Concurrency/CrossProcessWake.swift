@@ -16,10 +16,10 @@ import Synchronization
 /// After half of its commits, the last among them, the other process waits with the file open until this process was
 /// notified: so no later commit, and no close, wakes an observer that missed a wake-up.
 ///
-/// A violation: an object that the observer was not told of, or was told of twice, a call without a change, a call for
-/// an object that no process wrote, a notification that came later than the bound, or threads that wake again and again
-/// while nothing is committed. What is usual between commit and call has no bound: on a machine that has other work it
-/// is that machine's. An engine that is woken, and does not look for itself, is known by its sleep.
+/// A violation: an object of which the observer was not notified, or was notified twice; a notification without a
+/// change, or of an object that no process wrote; a notification that came later than the bound; threads that wake
+/// again and again while no process commits, as those of an engine that polls do. Only the slowest notification has a
+/// bound: the usual time depends on the other load of the machine.
 struct CrossProcessWake: Scenario {
     let slug = "cross-process-wake"
     let family = Family.concurrency
@@ -85,11 +85,11 @@ struct CrossProcessWake: Scenario {
         }
     }
 
-    /// The commits after which the other process waits.
+    /// The commits after which the other process waits for a file that this process creates.
     struct Held {
         let gate: String
         let count: Int
-        /// Longer than the bound.
+        /// Nanoseconds after which the notification of a commit counts as missing: twice the bound.
         let patience: UInt64
         private var isLost = false
         private var hasWaited = false
@@ -98,13 +98,14 @@ struct CrossProcessWake: Scenario {
             (self.gate, self.count, self.patience) = (gate, count, patience)
         }
 
-        /// Consecutive ones, so that any pattern with a period of five or of three is among them.
+        /// Whether the other process waits after a commit: after six of twelve in a row, so that any pattern with a
+        /// period of three or five is among them, and after the last six.
         static func contains(_ id: Int, of count: Int) -> Bool { id % 12 >= 6 || id >= count - 6 }
 
         static func path(_ gate: String, _ id: Int) -> String { "\(gate)-\(id)" }
 
-        /// Lets the other process go on once the observer was told of its commit, or patience is over. After one commit
-        /// of which the observer was not told, this waits for no other.
+        /// Lets the other process go on as soon as the observer was notified of its commit, or `patience` is over. After
+        /// the first commit of which the observer was not notified in time, it waits for no further one.
         ///
         /// - Parameter first: called once, while the other process waits.
         mutating func wait(for id: Int, in seen: Seen, first: () -> Void) throws {
@@ -120,7 +121,7 @@ struct CrossProcessWake: Scenario {
         }
     }
 
-    /// The commits of the other process as this process sees them.
+    /// The objects of the database as this process sees them.
     private static func lines(_ configuration: Realm.Configuration, _ queue: DispatchQueue) -> [String] {
         do {
             let realm = try Realm(configuration: configuration, queue: queue)

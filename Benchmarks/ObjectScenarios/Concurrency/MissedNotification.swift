@@ -8,14 +8,14 @@ import Synchronization
 struct MissedNotification: ObjectTrialScenario {
     let slug = "missed-notification"
     let family = Family.concurrency
-    let question = "Is every change of another thread told of, once?"
+    let question = "Does an observer get every change of another thread, exactly once?"
 
     enum Way: String, CaseIterable {
         case refresh, beginWrite, queue, coalesced, objectOnQueue
     }
 
     private final class Seen: Sendable {
-        /// Of inserted objects, or the successive values of an object.
+        /// Keys of inserted objects, or the successive values of one object.
         let numbers = Mutex<[Int]>([])
         let calls = Mutex(0)
 

@@ -7,8 +7,8 @@ import Synchronization
 
 /// Threads open a database, read all of it and close it, again and again, concurrently.
 ///
-/// A violation: at any open a committed object that is missing or wrong. Inconclusive where no two threads had it open
-/// at once, or no thread found it closed by all.
+/// A violation: a committed object that is missing or wrong at any open. Inconclusive if no two threads had the
+/// database open at once, or if it was never closed by all threads and opened again.
 struct OpenCloseRace: Scenario {
     let slug = "open-close-race"
     let family = Family.concurrency
@@ -16,7 +16,7 @@ struct OpenCloseRace: Scenario {
     let requires: Set<Capability> = [.objects]
     let schedule = Schedule.free
     let parameters = [
-        ScenarioParameter("threads", .size, default: 4, range: 2...256, summary: "threads that open and let go"),
+        ScenarioParameter("threads", .size, default: 4, range: 2...256, summary: "threads that open and close"),
         ScenarioParameter("rounds", .size, default: 60, summary: "openings per thread"),
     ]
 

@@ -8,10 +8,10 @@ import RunRecords
     import Darwin
 #endif
 
-/// How often threads of this process went to sleep, which is how often they were woken: no other work of a machine adds
-/// to it.
+/// How often threads of this process went to sleep, which is how often they were woken. Unlike times, this does not
+/// depend on the other load of the machine.
 enum ThreadWakes {
-    /// By thread, but for the one that asks; nil where the system does not count.
+    /// By thread, without the calling one; nil if the system does not count.
     static func counts() -> [String: Int]? {
         guard let own = FileTree.absolute("/proc/thread-self") else { return nil }
         do {
@@ -23,13 +23,13 @@ enum ThreadWakes {
         } catch { return nil }
     }
 
-    /// nil for one that has ended by now.
+    /// nil for a thread that has ended meanwhile.
     private static func count(_ thread: String) -> Int? {
         ProcessFile.fields("/proc/self/task/\(thread)/status").first { $0.name == "voluntary_ctxt_switches" }
             .map { Int($0.value) }
     }
 
-    /// Of the threads that are there from the beginning to the end of a pause of this thread.
+    /// The wake-ups of other threads while this thread sleeps. Threads that begin or end meanwhile do not count.
     static func during(milliseconds: UInt32) -> Int? {
         guard let before = counts() else { return nil }
         usleep(milliseconds * 1_000)
@@ -39,10 +39,10 @@ enum ThreadWakes {
 
 extension CaseReport {
     private static let silence: UInt32 = 300
-    /// What threads still do that have just ended their work. One that looks every ten milliseconds wakes as often.
+    /// Allowed wake-ups, of threads that have just ended their work. A thread that polls every ten milliseconds has 30.
     private static let mostWakes = 20
 
-    /// Checks that the threads of this process sleep while nothing happens that they would have to hear of.
+    /// Checks that the threads of this process sleep while no process commits.
     func checkSilence() {
         guard let wakes = ThreadWakes.during(milliseconds: Self.silence) else { return }
         let isAsleep = wakes <= Self.mostWakes

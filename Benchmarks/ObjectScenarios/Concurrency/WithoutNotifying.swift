@@ -2,11 +2,12 @@ import Harness
 import RunRecords
 import Strata
 
-/// A screen that makes a change excludes its own token from the notification. It must be notified of all other changes.
+/// A screen that makes a change excludes its own observer from the notification. The observer must be notified of all
+/// other changes.
 struct WithoutNotifying: ObjectTrialScenario {
     let slug = "without-notifying"
     let family = Family.concurrency
-    let question = "Is only that commit skipped, and only for those tokens?"
+    let question = "Does a commit without notifying skip only the tokens that it names, and no later commit?"
 
     enum Way: String, CaseIterable {
         case skipped, next, otherToken, mirror, objectToken, rolledBack

@@ -21,14 +21,14 @@ struct WriteBlockedByNotifier: Scenario {
         ScenarioParameter("links", .size, default: 20, summary: "links of each, to others of the graph"),
         ScenarioParameter(
             "observers", .size, default: 4, range: 1...256,
-            summary: "observers of all of it, each on a queue of its own"),
+            summary: "observers of the whole graph, each on a queue of its own"),
         ScenarioParameter("commits", .size, default: 50, summary: "commits of one changed object"),
         ScenarioParameter(
             "bound", .allowance, default: 2_000, range: 0...100_000_000,
             summary: "milliseconds that the slowest write may take"),
         ScenarioParameter(
             "patience", .allowance, default: 10_000,
-            summary: "milliseconds after which an observer that was not told never is"),
+            summary: "milliseconds after which a notification counts as lost"),
     ]
 
     final class Acquaintance: Object {
@@ -169,7 +169,7 @@ struct WriteBlockedByNotifier: Scenario {
         let limit = MonotonicClock.now() + UInt64(patience) * 1_000_000
         while board.calls.load(ordering: .acquiring) < observers {
             guard MonotonicClock.now() < limit else {
-                throw EngineError(.refused, "an observer was not told what is there at its start")
+                throw EngineError(.refused, "an observer did not get its first notification")
             }
             Thread.sleep(forTimeInterval: 0.001)
         }

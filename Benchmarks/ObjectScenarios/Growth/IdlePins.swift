@@ -9,14 +9,14 @@ import Strata
     import Foundation
 #endif
 
-/// Sizes of files under commits, beside something that refers to the database without reading it.
+/// The sizes of a file during commits, while the process holds references into the database that it does not read.
 struct IdlePins {
     let path: String
     let configuration: Realm.Configuration
 
     static let rows = 2_000
 
-    /// Two files with the same commits as bounds for those of the subject.
+    /// The sizes of two files with the same commits, as bounds for the size of the tested file.
     struct Controls {
         /// Without any observer or reference.
         let alone: Series
@@ -38,13 +38,14 @@ struct IdlePins {
             logBytes: FileTree.exists(path + ".log") ? try FileTree.size(path + ".log") : 0)
     }
 
-    /// Commits on a thread of its own; each changes a hundred objects.
+    /// Commits on a thread of its own; each commit changes a hundred objects.
     /// - Returns: sizes at ten points.
     func commit(_ count: Int, name: String) throws -> Series {
         try commit(count, name: name) { _ in 0 }.series
     }
 
-    /// The same; the values that `beside` makes of each newest version are kept until the end.
+    /// As ``commit(_:name:)``; of up to ``mostKept`` versions, at equal distances, keeps the value that `beside` makes
+    /// of the version until the end.
     func commit<Kept: Sendable>(
         _ count: Int, name: String, _ beside: @escaping @Sendable (Realm) throws -> Kept
     ) throws -> (series: Series, kept: [Kept]) {
@@ -94,7 +95,7 @@ struct IdlePins {
 
     // MARK: Controls
 
-    /// Versions that are pinned or referred to: a store has room for some hundreds of pins.
+    /// The most versions that are pinned or referred to: a store has room for some hundreds of pins.
     private static let mostKept = 100
 
     /// - Parameter live: allowed size of the file without observers, in percent of its live data.
@@ -121,7 +122,8 @@ struct IdlePins {
 
     private static func allowed(_ basis: Int, _ percent: Int) -> Int { basis / 100 * percent + growthStep }
 
-    /// Compares the file without observers with the data in it, without the log, whose size has another bound.
+    /// Compares the size of the file without observers with that of its live data. The log is left out: its size has
+    /// another bound.
     static func judgeAlone(_ alone: Series, data: Int, percent: Int, _ report: CaseReport) {
         let (size, allowed) = (largestFile(alone), allowed(data, percent))
         report.add(
@@ -130,8 +132,8 @@ struct IdlePins {
                 detail: size <= allowed ? "" : "\(size) bytes, of live data \(data), allowed \(allowed)"))
     }
 
-    /// Compares with the file without observers. Where the file with all versions pinned is within the bound, too, the
-    /// bound shows nothing.
+    /// Compares a file with the one without observers. If the file with every version pinned stays within the bound,
+    /// too, the bound proves nothing.
     static func judge(_ name: String, _ with: Series, controls: Controls, percent: Int, report: CaseReport) {
         let (size, basis) = (largestFile(with), largestFile(controls.alone))
         let allowed = allowed(basis, percent)

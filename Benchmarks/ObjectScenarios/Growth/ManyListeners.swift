@@ -5,11 +5,11 @@ import RunRecords
 import Strata
 import Synchronization
 
-/// The same commits without an observer and with many.
+/// Makes the same commits without an observer and with many.
 ///
-/// A violation: a file that is larger with observers than without, or an observer whose last state is not the final
-/// one. Inconclusive where a file with every version pinned is within the bound, too, or no observer was notified
-/// during the commits.
+/// A violation: a file that is larger with observers than without, or an observer whose last notification does not have
+/// the final state. Inconclusive if a file with every version pinned is within the bound, too, or if no observer was
+/// notified during the commits.
 struct ManyListeners: Scenario {
     let slug = "many-listeners"
     let family = Family.growth
@@ -23,10 +23,10 @@ struct ManyListeners: Scenario {
         ScenarioParameter("observers", .size, default: 100, range: 1...10_000, summary: "observers on eight queues"),
         ScenarioParameter(
             "bound", .allowance, default: 130, range: 100...10_000,
-            summary: "percent of the size without them, and 256 KiB"),
+            summary: "largest size of the file, in percent of its size without observers, besides 256 KiB"),
         ScenarioParameter(
             "live", .allowance, default: 250, range: 100...100_000,
-            summary: "size of the file without references, in percent of its live data, besides 256 KiB"),
+            summary: "largest size of the file without observers, in percent of its live data, besides 256 KiB"),
     ]
     func run(_ context: CaseContext) throws {
         let count = try context.integer("commits")

@@ -11,9 +11,9 @@ import Strata
 
 /// Counts the steps of the engine for one kind of work, at one size and at a quarter of it.
 ///
-/// Steps are rows, keys, entries, elements and observers that the working thread visited, as counted by the engine:
-/// they repeat exactly, on a busy machine too, where times would need rounds. The exponent is that of the steps over
-/// the size; a larger one than the work needs is a violation. Other plans measure the cost of a step.
+/// Steps are the rows, keys, entries, elements and observers that the working thread visits, as counted by the engine.
+/// They repeat exactly, even on a busy machine, where times would need rounds. The exponent is that of the steps over
+/// the size; an exponent above what the work needs is a violation. Other plans measure the time of a step.
 struct ObjectSteps: Scenario {
     let slug = "object-steps"
     let family = Family.growth
@@ -23,12 +23,12 @@ struct ObjectSteps: Scenario {
     let parameters = [
         ScenarioParameter(
             "what", default: SteppedWork.inValues.rawValue, allowed: SteppedWork.allCases.map(\.rawValue),
-            summary: "the work"),
+            summary: "the work whose steps are counted"),
         ScenarioParameter(
             "elements", .size, default: 2_000, range: 256...1_000_000, summary: "rows, members, keys or observers"),
         ScenarioParameter(
             "slack", .allowance, default: 30, range: 10...60,
-            summary: "hundredths that the exponent may lie above what the work needs"),
+            summary: "hundredths by which the measured exponent may exceed that of the work"),
     ]
 
     func run(_ context: CaseContext) throws {
@@ -44,7 +44,7 @@ struct ObjectSteps: Scenario {
             context.report.add(.stepsExponent, exponent, label: work.rawValue)
             if work.neededExponent > 0, large < elements / 2 {
                 context.report.inconclusive(
-                    "\(large) steps for \(elements) elements: not all that was looked at was counted")
+                    "\(large) steps for \(elements) elements: some steps were not counted")
             }
             let isKept = exponent <= work.neededExponent + slack
             context.report.check(

@@ -171,7 +171,7 @@ enum SteppedWork: String, CaseIterable {
             try shelf.counting { try shelf.realm.write { item.isDone = true } }
         }
         shelf.check("places that observers of sections were told of", expected: expected, got: changed)
-        // Passes over the keys of all rows remain; the program's closure is called only for changes.
+        // The engine still passes over the keys of all rows; the application's closure is called only for changes.
         shelf.check(
             "section keys that were asked for", expected: "at most 16", got: asked <= 16 ? "at most 16" : "\(asked)")
     }

@@ -3,11 +3,12 @@ import Harness
 import RunRecords
 import Strata
 
-/// Unused references and results while another thread commits.
+/// References and results that are not used while another thread commits.
 ///
 /// A violation: a file that grows as if unresolved references, or results of an idle queue, pinned versions; references
-/// that resolve to another object; frozen objects that changed. The controls are a file of the same commits without any
-/// reference, and one with every version pinned: where the bound does not separate those two, the case is inconclusive.
+/// that resolve to another object; frozen objects that changed. The controls are a file with the same commits and no
+/// reference, and one with every version pinned. If the bound does not separate these two files, the case is
+/// inconclusive.
 struct UnresolvedReference: Scenario {
     let slug = "unresolved-reference"
     let family = Family.growth
@@ -20,10 +21,10 @@ struct UnresolvedReference: Scenario {
             summary: "commits of a hundred changed objects each"),
         ScenarioParameter(
             "bound", .allowance, default: 120, range: 100...10_000,
-            summary: "percent of the size without it, and 256 KiB"),
+            summary: "largest size of the file, in percent of its size without references, besides 256 KiB"),
         ScenarioParameter(
             "live", .allowance, default: 250, range: 100...100_000,
-            summary: "size of the file without references, in percent of its live data, besides 256 KiB"),
+            summary: "largest size of the file without references, in percent of its live data, besides 256 KiB"),
     ]
 
     func run(_ context: CaseContext) throws {

@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// More pinned versions than the configuration allows, and the remedies of a program.
+/// More pinned versions than the configuration allows, and what an application can do then.
 ///
 /// A violation: a write that succeeds beyond the limit, one that is refused below it, an error that persists after
 /// versions were released or the file was reopened, or wrong data.
@@ -49,8 +49,8 @@ struct VersionLimit: ObjectTrialScenario {
         switch way {
         case .refused:
             return .all([
-                // The last write that begins is the one at the limit; the commit before it may pin its version for a
-                // moment longer than its caller does.
+                // The write that is refused begins at the limit; the commit before it may still pin its version for a
+                // moment after it has returned.
                 .expect("\(count) versions held when a write was refused", (limit...limit + 1).contains(count), true),
                 .same("objects", EntryClasses.lines(realm), objects(Array(1...count))),
                 .expect("the text names the limit", refusal.message.contains("\(limit)"), true),

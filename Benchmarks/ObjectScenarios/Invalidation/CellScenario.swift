@@ -6,8 +6,8 @@ import Strata
 protocol CellScenario: Scenario {
     associatedtype Way: RawRepresentable, CaseIterable where Way.RawValue == String
 
-    /// The message with which the process must end, under either policy, where the trial is misuse that no signature
-    /// can report; nil where it must continue.
+    /// The message with which the process must end, under either policy, if the trial is a misuse that no `throws` can
+    /// report; nil if it must continue.
     static func trapText(_ way: Way) -> String?
     static func trial<C: ShownObject>(_ way: Way, _ type: C.Type, _ place: TrialPlace) throws -> PolicyTrials.Finding
 }

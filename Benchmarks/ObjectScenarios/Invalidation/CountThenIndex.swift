@@ -31,7 +31,7 @@ struct CountThenIndex: Scenario {
 
     private static let rowCount = 10
 
-    /// All trials: class, source, victims, access. A list has no frames.
+    /// The names of all trials: class, source, victims, access. Lists have no snapshot.
     static var names: [String] {
         var names: [String] = []
         for kind in ["keyed", "plain"] {

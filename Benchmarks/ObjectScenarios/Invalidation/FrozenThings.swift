@@ -24,7 +24,7 @@ struct FrozenThings: CellScenario {
                 number, partner: number == 1 ? 3 : nil, parts: number == 1 ? Array(2..<12) : [],
                 holders: (2..<12).contains(number) ? [1] : [])
         }
-        // What is frozen is what this Realm shows, and not what another one has made of it by then.
+        // A frozen object shows the version of this Realm, not the one that another Realm has committed meanwhile.
         try place.elsewhere(realm) { other in try other.write { other.deleteAll() } }
         let object = held.freeze()
         let (list, results) = (owner.parts.freeze(), realm.objects(C.self).freeze())

@@ -2,7 +2,8 @@ import Harness
 import RunRecords
 import Strata
 
-/// A user interface keeps the identity of an object: in sets, dictionaries and list differences it outlives the object.
+/// A user interface keeps the identity of an object in sets, in dictionaries and in list differences, where it outlives
+/// the object.
 struct IdentityAfterDelete: CellScenario {
     let slug = "identity-after-delete"
     let question = "Are hash, equality, id and description of a deleted object what they were?"

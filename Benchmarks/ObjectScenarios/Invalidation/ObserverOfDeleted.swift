@@ -52,7 +52,7 @@ struct ObserverOfDeleted: CellScenario {
 }
 
 extension TrialPlace {
-    /// The cell of that number, where no place is at hand.
+    /// As ``cell(_:_:)``, for code without a `TrialPlace`.
     static func found<C: ShownObject>(_ type: C.Type, _ number: Int, _ realm: Realm) throws -> C {
         guard let cell = C.first(number, in: realm) else { throw EngineError(.refused, "cell \(number) is not there") }
         return cell

@@ -11,7 +11,7 @@ final class Screen<C: ShownObject> {
         case ownEvent
         /// A model object sent objectWillChange.
         case objectWillChange
-        /// It comes back on top, or appears for the first time: there is no old frame.
+        /// The screen is on top again, or appears for the first time: there is no old frame.
         case appears
     }
 
@@ -45,7 +45,7 @@ final class Screen<C: ShownObject> {
         self.isKeyed = isKeyed
     }
 
-    /// - Parameter whole: the body with Text(count); else the rows alone.
+    /// - Parameter whole: whether the whole body is evaluated, which shows the count, or only the rows.
     func render(_ cause: Cause, whole: Bool) {
         renders += 1
         if cause != .appears {
@@ -95,12 +95,12 @@ final class ScreenLoop {
         notifications.append(notification)
     }
 
-    /// Requests for a render are merged until the next one runs.
+    /// Requests a render. Of several requests before the next render only the newest one is executed.
     func setNeedsRender(_ render: @escaping () -> Void) {
         self.render = render
     }
 
-    /// Until no event is left.
+    /// Runs until nothing is left: notifications first, then a requested render, then the next event.
     func run() throws {
         while true {
             if !notifications.isEmpty {

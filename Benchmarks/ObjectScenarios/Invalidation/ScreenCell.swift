@@ -33,7 +33,7 @@ struct ScreenCell {
     let key: Key
     let isObserved: Bool
 
-    /// The outcome that users of Realm reported.
+    /// The outcome that users of Realm reported for such a program.
     var reported: Finding {
         switch (container, action, view) {
         case (.navigation, .delete, .same): return key == .primary ? .invalidated : .outOfRange
@@ -46,7 +46,7 @@ struct ScreenCell {
         }
     }
 
-    /// What a run of the cell gave.
+    /// The result of a run of the cell.
     struct Outcome {
         var finding = Finding.fine
         var detail = ""
@@ -97,7 +97,7 @@ private final class ScreenProgram<C: ShownObject> {
     /// The view with the button covers the list.
     private var isCovered = false
     private var isHandlingOwnEvent = false
-    /// Commits and the first appearance: possible causes of a render.
+    /// Commits, and the first appearance: each may cause one render.
     private var causes = 0
     /// The expected content of the list: derived without the database.
     private var expected: [String]
@@ -136,7 +136,7 @@ private final class ScreenProgram<C: ShownObject> {
         loop.post { [self] in
             isCovered = cell.view == .other && cell.container == .navigation
             isHandlingOwnEvent = cell.view == .same
-            // A list in the view that changed its own state is evaluated; the rest of the body is not.
+            // Only the list is evaluated in the view that changed its own state; the rest of the body is not.
             if cell.container == .navigation && cell.view == .same {
                 loop.setNeedsRender { [self] in render(.ownEvent, whole: false) }
             }

@@ -2,7 +2,7 @@ import Harness
 import RunRecords
 import Strata
 
-/// An index refers to another row by the time of the deletion.
+/// An object is chosen by its index; when it is deleted, the index refers to another row.
 struct ShiftedIndexDelete: CellScenario {
     let slug = "shifted-index-delete"
     let question = "Is the object deleted that was chosen, when another thread shifts the rows meanwhile?"

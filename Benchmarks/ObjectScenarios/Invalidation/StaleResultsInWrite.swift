@@ -5,7 +5,7 @@ import Strata
 /// Results are read inside the write that changes which rows they match.
 struct StaleResultsInWrite: CellScenario {
     let slug = "stale-results-in-write"
-    let question = "Are results inside a write what the write has made of them?"
+    let question = "Do results inside a write show what the write has changed?"
 
     enum Way: String, CaseIterable {
         case add, delete, change, sort, aggregate, listMove, refreshLatest, chained

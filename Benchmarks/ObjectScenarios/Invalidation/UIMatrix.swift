@@ -29,7 +29,7 @@ struct UIMatrix: Scenario {
             "key", default: "primary", allowed: ScreenCell.Key.allCases.map(\.rawValue),
             summary: "whether the class has a primary key"),
         ScenarioParameter(
-            "observer", default: "on", allowed: ["on", "off"], summary: "whether a view model says objectWillChange"),
+            "observer", default: "on", allowed: ["on", "off"], summary: "whether a view model sends objectWillChange"),
         ScenarioParameter("rows", .size, default: 100, summary: "rows of the list at the start"),
         ScenarioParameter("events", .size, default: 50, summary: "presses of the button; fewer than rows"),
     ]
@@ -76,7 +76,7 @@ struct UIMatrix: Scenario {
         try measure(cell, context, rows: rows, events: events)
     }
 
-    /// In this process: a cell that does not end it.
+    /// Measures a cell in this process; only for cells that do not end the process.
     private func measure(_ cell: ScreenCell, _ context: CaseContext, rows: Int, events: Int) throws {
         let place = TrialPlace(
             directory: try context.emptyLocation("measured").directory,

@@ -2,11 +2,11 @@ import Harness
 import RunRecords
 import Strata
 
-/// Inverses of old and new objects are read, declared or not, while links change.
+/// A migration reads the inverses of old and new objects, declared or not, while links change.
 struct BacklinksInMigration: Scenario {
     let slug = "backlinks-in-migration"
     let family = Family.migration
-    let question = "Are the objects that link to one readable, before and after, inside a migration?"
+    let question = "Can a migration read the backlinks of an object, both old and new?"
     let requires: Set<Capability> = [.migrations]
 
     enum Before {

@@ -9,7 +9,8 @@ import Strata
     import Darwin
 #endif
 
-/// Kills a migrating process (SIGKILL): at an object of the walk, or some microseconds after its last one.
+/// Kills a migrating process (SIGKILL) when its block has reached a certain object, or some microseconds after its last
+/// object.
 struct KillMidMigration: Scenario {
     let slug = "kill-mid-migration"
     let family = Family.migration
@@ -24,7 +25,7 @@ struct KillMidMigration: Scenario {
             "way", default: "block", allowed: ["block", "plan"], summary: "how the migration is written"),
     ]
 
-    /// The moment of the kill: the step of the plan and the object; or after the walks.
+    /// The moment of the kill: the step of the plan and the object; or, without an object, a time after the last walk.
     private struct Moment {
         var step = 0
         var object: Int?
@@ -36,7 +37,7 @@ struct KillMidMigration: Scenario {
         let isPlan = try context.text("way") == "plan"
         let source = ResidentFile(path: try context.emptyLocation("source").directory + "/a.strata", count: count)
         let durability = context.test.durability
-        // In a child, so that this process has no threads of the engine and can fork.
+        // In a child: a process that has started threads of the engine must not fork.
         let filler = try ForkedChild.start { _ in
             do {
                 try source.fill(durability)
@@ -132,9 +133,10 @@ struct KillMidMigration: Scenario {
         return judge(child.wait(), object: moment.object)
     }
 
-    /// The error in the end of a process that was to be killed.
+    /// What is wrong with the end of a process that was to be killed; nil if it was killed, or had ended before its
+    /// kill.
     ///
-    /// - Parameter object: at which it was to be killed; nil when it may have ended before.
+    /// - Parameter object: the object at which it was to be killed; nil for a time, before which it may end.
     static func judge(_ end: ChildEnd, object: Int?) -> (Outcome, String)? {
         switch end {
         case .signalled(SIGKILL): return nil

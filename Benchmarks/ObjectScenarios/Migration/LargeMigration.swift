@@ -10,7 +10,7 @@ import Synchronization
     import Darwin
 #endif
 
-/// Every object of a large file gets new values; measures the cost, and again with a quarter of the objects.
+/// Gives every object of a large file new values, and measures the cost; the same with a quarter of the objects.
 ///
 /// A violation: an object that the migration left wrong, or memory that grows with the data.
 struct LargeMigration: Scenario {
@@ -24,8 +24,8 @@ struct LargeMigration: Scenario {
             "way", default: "block", allowed: ["block", "plan"], summary: "how the migration is written"),
         ScenarioParameter(
             "bound", .allowance, default: 100, range: 0...100_000,
-            summary: "percent of what the file grows by, from a quarter of the rows, that memory may; and 1 MiB"),
-        ScenarioParameter("limit", .allowance, default: 96, summary: "mebibytes that it may take, whatever the rows"),
+            summary: "growth of memory from a quarter of the rows to all, in percent of the file's growth, and 1 MiB"),
+        ScenarioParameter("limit", .allowance, default: 96, summary: "MiB of memory in all, whatever the rows"),
     ]
 
     /// The cost of one migration, in a process of its own.
@@ -85,12 +85,12 @@ struct LargeMigration: Scenario {
     /// Memory that a migration of any size may use.
     private static let fixedBytes = 1 << 20
 
-    /// Compares the growth of memory with the peak growth of the file, and the total with a limit.
+    /// Compares the growth of memory with the growth of the file's largest size, and the total memory with a limit.
     ///
-    /// A transaction keeps its changes in memory up to its budget, so memory first grows with the rows: by half of the
-    /// growth of the file as a block, by a third as a plan, both from 25 000 to 100 000 rows and from 100 000 to 400
-    /// 000. The bound must detect a list of changes: such a list, of 16 bytes a value, made it 2.6 times the growth of
-    ///    the file.
+    /// A transaction keeps its changes in memory up to its budget, so memory grows with the rows at first: by half of
+    /// the growth of the file with a block, by a third with a plan, both from 25 000 to 100 000 rows and from 100 000
+    /// to 400 000. The bound must detect a list of changes in memory: such a list, of 16 bytes a value, made memory
+    /// grow by 2.6 times the growth of the file.
     static func judge(_ small: Cost, _ large: Cost, percent: Int, limit: Int, _ report: CaseReport) {
         let memory = large.anonymousBytes - small.anonymousBytes
         let written = large.mostBytes - small.mostBytes

@@ -61,7 +61,7 @@ struct NestedAccess: Scenario {
                 checks.refused(name, .invalidInput) {
                     try Realm.performMigration(
                         for: checks.configuration(url, 1, types: [Flat.Root.self]) { migration, _ in
-                            // A remainder of a refused migration would show this object.
+                            // If a part of a refused migration were kept, this object would show.
                             migration.create("Root", value: ["id": 100])
                             // The object without links comes last, after all others were read.
                             for root in migration.oldObjects(ofType: "Root").filter("id == 1 OR id == 0") {

@@ -2,7 +2,8 @@ import Harness
 import RunRecords
 import Strata
 
-/// A bundled file of an older version is opened read-only; a file is to be deleted and recreated while it is open.
+/// Opens a bundled file of an older version read-only; and opens a file that is to be deleted and created anew while
+/// another Realm has it open.
 struct ReadOnlyMigration: Scenario {
     let slug = "read-only-migration"
     let family = Family.migration

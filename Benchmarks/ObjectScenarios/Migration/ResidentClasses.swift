@@ -1,7 +1,7 @@
 import Strata
 
-/// One class in four versions of a program: names joined, then renamed; a year of birth that becomes an age; an age
-/// that becomes required; a link and a list that stay throughout.
+/// One class in four versions of an application: names are joined, then renamed; a year of birth becomes an age; the
+/// age becomes required; a link and a list stay throughout.
 enum Version0 {
     final class Resident: Object {
         @Persisted(primaryKey: true) var number: Int

@@ -3,7 +3,7 @@ import Measuring
 import RunRecords
 import Strata
 
-/// A migration block throws half way: version, schema and data must be unchanged, and a second attempt must work.
+/// A migration block throws half way. Version, schema and data must be unchanged, and a second attempt must work.
 struct ThrowInBlock: Scenario {
     let slug = "throw-in-block"
     let family = Family.migration

@@ -9,7 +9,7 @@ import Strata
     import Darwin
 #endif
 
-/// Two processes migrate one file at once, to different versions, while a third has the old one open.
+/// Two processes migrate one file at once, to different versions, while a third process has it open in the old version.
 struct TwoSchemas: Scenario {
     let slug = "two-schemas"
     let family = Family.migration

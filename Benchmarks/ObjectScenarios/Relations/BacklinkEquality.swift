@@ -63,7 +63,7 @@ struct BacklinkEquality: Scenario {
                 if left.link == id { left.link = nil }
                 left.list.removeAll { $0 == id }
                 left.set.remove(id)
-                // The key of a map stays, without a target.
+                // The key of a map stays, with null as its value.
                 left.map = left.map.filter { $0.value != id }
                 nodes[key] = left
             }
@@ -71,7 +71,7 @@ struct BacklinkEquality: Scenario {
     }
 
     private func step(_ realm: Realm, _ objects: Int, random: inout RandomStream, model: inout Model) {
-        // Few targets get most of the links: some exceed every capacity of a node.
+        // A few targets get most of the links, so that some have more backlinks than any node holds.
         let target = random.below(3) == 0 ? random.below(objects) : random.below(4)
         guard let from = realm.object(ofType: Node.self, forPrimaryKey: random.below(objects)),
             let to = realm.object(ofType: Node.self, forPrimaryKey: target)

@@ -2,8 +2,8 @@ import Harness
 import RunRecords
 import Strata
 
-/// Ten articles are deleted. Their owned objects must be deleted and shared ones must stay, as declared; the same for
-/// folders that own folders, seven levels deep.
+/// Deletes ten articles. As their delete rules declare, owned objects must be deleted and shared ones must stay; the
+/// same for folders that own folders, seven levels deep.
 struct Cascade: ObjectTrialScenario {
     let slug = "cascade"
     let family = Family.relations

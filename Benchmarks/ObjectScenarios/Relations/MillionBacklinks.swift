@@ -30,7 +30,7 @@ struct MillionBacklinks: Scenario {
             // A quarter first: linear work then takes a quarter of the time, quadratic work a sixteenth.
             let small = try measure(place, links / 4, context.report, label: "quarter")
             var large = try measure(place, links, context.report, label: "all")
-            // Measure again: a slow first time may be a disturbance, quadratic work stays slow.
+            // A slow first time may be a disturbance; quadratic work is slow again.
             if large >= small * Self.mostGrowth {
                 large = min(large, try measure(place, links, context.report, label: "all, again"))
             }
@@ -46,7 +46,7 @@ struct MillionBacklinks: Scenario {
     /// Allowed ratio of the times: between four and sixteen.
     private static let mostGrowth = 10.0
 
-    /// Shorter times are dominated by the commit, and show nothing about the links.
+    /// Shorter times are mostly those of the commit, and tell nothing of the links.
     private static let shortestComparedSeconds = 0.001
 
     /// - Returns: seconds that deleting the hub took.

@@ -10,7 +10,7 @@ struct UpsertModes: ObjectTrialScenario {
 
     enum Way: String, CaseIterable {
         case modifiedTells, allEqual, nested, nestedNew, error, absentKeys, idempotent
-        /// Each property given alone.
+        /// For each property an upsert that gives only that property.
         case everyType, everyTypeAll
     }
 
@@ -41,7 +41,7 @@ struct UpsertModes: ObjectTrialScenario {
             shelf.articles[1]?.title = "another title"
             return .all([.expect("properties that changed", told, ["title"]), shelf.compare(realm)])
         case .allEqual:
-            // Rewritten unchanged, so that the versions do not differ in it.
+            // Writes the value that is stored, so that the versions before and after do not differ in it.
             try realm.write {
                 realm.create(Article.self, value: ["id": 1, "title": "article 1"], update: .all)
             }

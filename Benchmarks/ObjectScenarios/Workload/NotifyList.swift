@@ -10,7 +10,7 @@ import Synchronization
 /// Times from the commit call to the callback of a list's observer, and the cost of the change set for the writer.
 ///
 /// Commits insert and remove elements alternately, at positions chosen by the seed. All elements differ, so that only
-/// one change set is right. Durability `none`, so that the disk hides nothing.
+/// one change set is right. Durability is `none`, so that no wait for the disk hides the cost.
 struct NotifyList: Scenario {
     let slug = "notify-list"
     let family = Family.workload
@@ -25,10 +25,10 @@ struct NotifyList: Scenario {
             "commits", .size, default: 500, range: 2...10_000_000, summary: "with the observer, and without"),
         ScenarioParameter(
             "way", default: "commit", allowed: ["commit", "queue"],
-            summary: "told at the end of the observer's own commit, or on a queue"),
+            summary: "called at the end of the observer's own commit, or on a queue"),
         ScenarioParameter(
             "patience", .allowance, default: 10_000,
-            summary: "milliseconds after which an observer that was not told never is"),
+            summary: "milliseconds after which a notification counts as lost"),
     ]
 
     func objection(to test: Case) -> String? {
@@ -101,7 +101,7 @@ struct NotifyList: Scenario {
         }
     }
 
-    /// Invariants over equally many insertions and removals: the count and the sum.
+    /// The number of a list's elements and their sum, by which the list is checked at the end.
     private struct ListSum: Equatable {
         var count = 0
         var sum = 0
@@ -146,7 +146,7 @@ struct NotifyList: Scenario {
         let changes: Int
         let patience: Int
         let deadline: UInt64
-        /// Of inserted elements, minus removed ones.
+        /// The number and the sum of the inserted elements, minus those of the removed ones.
         private var sum = ListSum()
 
         init(

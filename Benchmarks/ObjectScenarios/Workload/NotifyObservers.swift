@@ -8,8 +8,8 @@ import Synchronization
 
 /// Times from the commit call to the callback of an observer, and the cost of observers for the writer.
 ///
-/// One commit at a time: the writer waits until every observer was notified. Durability `none`, so that the disk hides
-/// nothing.
+/// One commit at a time: the writer waits until every observer was notified. Durability is `none`, so that no wait for
+/// the disk hides the cost.
 struct NotifyObservers: Scenario {
     let slug = "notify"
     let family = Family.workload
@@ -20,7 +20,7 @@ struct NotifyObservers: Scenario {
     let parameters = [
         ScenarioParameter(
             "way", default: "commit", allowed: Way.allCases.map(\.rawValue),
-            summary: "told at the end of the observer's own commit, on a queue, or by refresh on another thread"),
+            summary: "called at the end of the observer's own commit, on a queue, or by refresh on another thread"),
         ScenarioParameter("objects", .size, default: 100_000, summary: "objects of the observed collection"),
         ScenarioParameter("observers", .size, default: 1, range: 1...10_000, summary: "observers of it"),
         ScenarioParameter("changes", .size, default: 1, summary: "objects that each commit changes"),
@@ -29,7 +29,7 @@ struct NotifyObservers: Scenario {
         ScenarioParameter("commits", .size, default: 500, summary: "commits, with observers and again without"),
         ScenarioParameter(
             "patience", .allowance, default: 10_000,
-            summary: "milliseconds after which an observer that was not told never is"),
+            summary: "milliseconds after which a notification counts as lost"),
     ]
 
     enum Way: String, CaseIterable { case commit, queue, thread }
@@ -184,8 +184,8 @@ struct NotifyObservers: Scenario {
         return try writer.wait()
     }
 
-    /// Changes and commits; with a board it waits after each commit until all observers were notified. The rate
-    /// includes that time, the latency of the call does not.
+    /// Changes and commits. With a board it waits after each commit until all observers were notified: the rate
+    /// includes that wait, the latency of a commit does not.
     private static func commit(_ work: Work, _ realm: Realm, _ board: Board?) throws -> Commits {
         var result = Commits()
         let stride = work.objects / work.changes

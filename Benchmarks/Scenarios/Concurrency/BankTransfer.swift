@@ -139,7 +139,7 @@ struct BankTransfer: Scenario {
                 return lists
             }
         } catch {
-            // The commit may have succeeded all the same, and others may see it.
+            // The commit may have taken effect although it failed, and other threads may see it.
             lane.history.begin(actor: actor, at: start)
             for account in [from, to] { lane.history.append(account, id) }
             lane.history.end(.unknown, at: .max)

@@ -26,7 +26,7 @@ struct CommitProcesses: Scenario {
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
 
-    /// Start, end, commits, those with a sync and those without.
+    /// The words of a child's report: start, end, all commits, commits with a sync, commits without one.
     private static let answerWords = 5
 
     /// The report of a child at its end: start and end times, and the number of acknowledged commits.

@@ -16,7 +16,7 @@ struct CommitThreads: Scenario {
         ScenarioParameter("commits", .size, default: 2_000, summary: "transactions of all threads together"),
         ScenarioParameter(
             "writers", default: "serialized", allowed: WriterOrder.allCases.map(\.rawValue),
-            summary: "one lock of the process, or the engine's own waiting, where the engine leaves the choice"),
+            summary: "how writers wait, if the engine allows both: for a lock of the process, or in the engine"),
     ]
     func objection(to test: Case) -> String? {
         test.integer("commits") < test.integer("threads") ? "commits needs at least one per thread" : nil

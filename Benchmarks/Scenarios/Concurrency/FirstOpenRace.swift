@@ -16,12 +16,12 @@ struct FirstOpenRace: Scenario {
     let expects: Promise.Kind? = .isolation
     let parameters = [
         ScenarioParameter("trials", .effort, default: 50, summary: "new databases"),
-        ScenarioParameter("processes", .size, default: 8, range: 2...64, summary: "openers of each"),
+        ScenarioParameter("processes", .size, default: 8, range: 2...64, summary: "processes that open each of them"),
     ]
 
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? {
         switch outcome {
-        // A process that is refused because others are at work has lost no data, but made no progress.
+        // A process that is refused because others have the database open has lost no data, but made no progress.
         case .hung, .refused: .boundedWait
         case .crashed: nil
         default: expects
@@ -44,7 +44,7 @@ struct FirstOpenRace: Scenario {
             if let signal = ends.compactMap(\.signal).first {
                 return Trial(address: address, outcome: .crashed, detail: "an opener ended by signal \(signal)")
             }
-            if let reason = ends.compactMap(\.broken).first { throw HarnessError("an opener broke: \(reason)") }
+            if let reason = ends.compactMap(\.broken).first { throw HarnessError("an open failed: \(reason)") }
             if ends.contains(.hung) {
                 return Trial(address: address, outcome: .hung, detail: "an opener was not done after 20 s")
             }
@@ -72,7 +72,7 @@ struct FirstOpenRace: Scenario {
         try session.close()
     }
 
-    /// The row of a refused opener may or may not be there: a first read decides.
+    /// Reads the database once to see whether the row of a refused opener is there, as it may be; then judges all rows.
     private static func judge(
         _ context: CaseContext, _ location: DatabaseLocation, _ ends: [OpenerEnd]
     ) throws -> (Outcome, String) {

@@ -8,10 +8,10 @@ import Seeds
     import Darwin
 #endif
 
-/// A process pins a version and waits while another one writes on, so that room which that version does not need is
-/// used again. Then it reads all rows of its version.
+/// A reading process pins a version and waits, while a writing process commits so much that it reuses the pages which
+/// no pinned version needs. Then the reader reads all rows of its version.
 ///
-/// A violation: a value that the version did not have, a read that fails, or contents of the database afterwards that
+/// A violation: a value that the version did not have, a read that fails, or, at the end, contents of the database that
 /// no transaction wrote.
 struct ForeignPin: Scenario {
     let slug = "foreign-pin"
@@ -42,7 +42,7 @@ struct ForeignPin: Scenario {
             PointReads(table: "Person", keys: [Int64(key)], columns: ["name", "age"])
         }
         let expected = reads.map { oracle.digest($0) }
-        // Forked while this process has no thread.
+        // Forked before this process has started a thread.
         let reader = try ForkedReader.start {
             let session = try context.open(location, as: (any SnapshotSession).self)
             let token = try session.pin()
@@ -57,7 +57,7 @@ struct ForeignPin: Scenario {
             return ContentFinding(
                 .silentlyWrong, "row \(reads[place].keys[0]): expected \(expected[place]), got \(got[place])")
         }
-        // A reader that fails before it has pinned anything says so.
+        // A reader that fails before it has pinned a version reports that through its pipe.
         var said: [UInt8] = []
         while !FileTree.exists(pinned), reader.receive(into: &said, milliseconds: 1), said.isEmpty {}
         let writer = try context.open(location, as: (any UpdateSession).self)

@@ -43,8 +43,8 @@ enum HistoryJudgement {
         }
     }
 
-    /// Adds a trial per anomaly that the level rules out, named by it; a single good one where there is none, unless
-    /// the search was cut.
+    /// Adds a trial per anomaly that the level forbids, with the anomaly's name as its address; without any, a single
+    /// correct trial, unless the search was cut.
     ///
     /// Anomalies that the level allows are noted, without a verdict.
     private static func report(_ verdict: HistoryVerdict, to report: CaseReport) {

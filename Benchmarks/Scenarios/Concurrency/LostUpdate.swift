@@ -68,8 +68,8 @@ struct LostUpdate: Scenario {
         report.add(.operations, Double(attempted), statistic: "count")
     }
 
-    /// A sum does not show which update was lost, nor that two errors compensate each other. So the same is done on
-    /// another row by transactions whose every read and write is known.
+    /// A sum neither shows which update was lost nor that two errors compensate each other. So the threads also
+    /// increment another row by transactions of which every read and write is recorded, and the history is judged.
     private func checkHistory(
         _ context: CaseContext, _ location: DatabaseLocation, cell: Int, threads: Int
     ) throws {

@@ -10,19 +10,19 @@ import RunRecords
 /// A writing process is stopped (SIGSTOP) at a moment chosen by the seed. Other processes must be able to open and read
 /// meanwhile, and to write after it continues.
 ///
-/// A read while the writer is stopped is exact: its acknowledged increments, or one more, and no other change. At the
-/// end the same holds for the increments of both.
+/// What a reader sees while the writer is stopped has to be exact: the increments that the writer reported, or one
+/// more, and no other change. At the end the same holds for the increments of both writers.
 struct StoppedWriter: Scenario {
     let slug = "stopped-writer"
     let family = Family.concurrency
-    let question = "Can others open and read while a writer is stopped, and does all go on afterwards?"
+    let question = "Can other processes open and read while a writer is stopped, and do all go on afterwards?"
     let requires: Set<Capability> = [.tables, .persistent, .updates, .processes]
     let schedule = Schedule.free
     let defaultDataset: String? = "damage"
     let expects: Promise.Kind? = .isolation
     let parameters = [ScenarioParameter("trials", .effort, default: 20, summary: "stops")]
 
-    /// A timeout breaks a promise of progress: no wrong value was seen. The same is true for a refusal.
+    /// A timeout, or a refusal, breaks a promise of progress: no wrong value was seen.
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? {
         switch outcome {
         case .hung, .refused: .boundedWait
@@ -44,7 +44,7 @@ struct StoppedWriter: Scenario {
             usleep(UInt32(random.below(3000)))
             try writer.pause()
             writer.listen()
-            // The writer is stopped: increments that it reports later happened later.
+            // The writer is stopped, so an increment that it reports later happened after the read.
             let known = writer.acknowledged
             let finding = try trial.read()
             writer.resume()

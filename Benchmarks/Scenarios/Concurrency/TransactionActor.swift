@@ -18,7 +18,8 @@ package struct PlannedTransaction: Sendable {
     package var access: TransactionAccess { steps.allSatisfy(\.kind.isRead) ? .reading : .writing }
 }
 
-/// Errors where nothing was damaged. The first report of damage is kept, however many refusals came before it.
+/// Errors of transactions on a database that was never damaged. The first report of damage is kept, however many
+/// refusals came before it.
 package struct TransactionFailures: Sendable, Equatable {
     /// Refusals in the engine's words, up to a limit.
     private(set) var refusals: [String] = []
@@ -154,7 +155,7 @@ package struct TransactionActor: Sendable {
         return .aborted
     }
 
-    /// For a transaction that the engine did not let finish.
+    /// Rolls back a transaction that failed before its commit.
     private mutating func rolledBack(_ session: any TransactionSession) -> History.End {
         do throws(EngineError) {
             try session.rollback()

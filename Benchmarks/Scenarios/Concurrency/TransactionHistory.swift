@@ -19,9 +19,9 @@ struct TransactionHistory: Scenario {
     let parameters = [
         ScenarioParameter("threads", .size, default: 2, range: 1...64, summary: "of each process"),
         ScenarioParameter(
-            "processes", .size, default: 2, range: 1...16, summary: "1 where the engine works in one process alone"),
+            "processes", .size, default: 2, range: 1...16, summary: "1 if the engine supports no more"),
         ScenarioParameter("transactions", .size, default: 400, range: 1...100_000, summary: "of each thread"),
-        ScenarioParameter("kills", .size, default: 0, range: 0...15, summary: "processes that are killed on their way"),
+        ScenarioParameter("kills", .size, default: 0, range: 0...15, summary: "processes that are killed meanwhile"),
         ScenarioParameter("export", default: "none", summary: "a directory that gets the history in Elle's form"),
     ]
 

@@ -4,8 +4,8 @@ import Seeds
 /// Transactions of one to four operations on few cells: lists that are read and appended to, and numbers that are read
 /// and then written, so that every version tells which version it was made from.
 ///
-/// Only six cells are in use at a time, and each actor moves on to new ones: conflicts are many, lists stay short. The
-/// operations depend on actor, position and seed, not on other actors.
+/// Only six cells are in use at a time, and after some transactions each actor moves on to the next six: conflicts are
+/// many, and lists stay short. The operations depend on actor, position and seed, not on other actors.
 package struct TransactionMix: Sendable {
     static let cellsInUse = 6
     /// After this many transactions an actor moves on to new cells.

@@ -11,9 +11,9 @@ import Synchronization
 
 /// Measures how long one writer that commits now and then waits among writers that commit without pause.
 ///
-/// A violation, where an engine promises a bounded wait: a commit that took longer than the bound, or writers that were
-/// overtaken again and again (`WriterTurns`). Afterwards the whole database is compared: what each thread was
-/// acknowledged, and nothing else changed.
+/// A violation, if the engine promises a bounded wait: a commit that took longer than the bound, or writers that were
+/// overtaken again and again (`WriterTurns`). Afterwards the whole database is compared: it must have the acknowledged
+/// commits of each thread, and no other change.
 struct WriterStarvation: Scenario {
     let slug = "writer-starvation"
     let family = Family.concurrency
@@ -87,7 +87,7 @@ struct WriterStarvation: Scenario {
             Trial(
                 address: FaultAddress(text: "slowest wait"), outcome: slowest <= Double(bound) ? .correct : .hung,
                 detail: slowest <= Double(bound) ? "" : "\(slowest) ms, allowed \(bound)"))
-        // Where turns go by order, no wait hangs on the time that the machine takes.
+        // The order of the turns is checked as well: unlike times, it does not depend on the load of the machine.
         if context.engine.promises(.boundedWait), context.engine.capabilities.contains(.transactions) {
             if let turns = try WriterTurns.run(context, at: location, threads: greedy + 1) { report.add(turns.trial) }
         }

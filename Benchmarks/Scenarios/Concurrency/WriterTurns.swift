@@ -8,21 +8,21 @@ import Synchronization
     import Darwin
 #endif
 
-/// Whether turns of writing go round in order among threads, each of which wants the next one.
+/// Checks whether threads that all want the next turn of writing get their turns in the order in which they asked.
 ///
 /// The thread that holds the turn lists the threads that have asked for a turn and sleep: these wait. It asks again at
 /// the end of its turn, behind them. If it gets its next turn before a listed thread, it has overtaken that thread. The
 /// check measures no time: a thread that the machine does not run has not asked, or is not asleep.
 struct WriterTurns {
     private static let turnsOfEach = 60
-    /// How long a turn takes, so that the others have asked by its end.
+    /// How long a turn takes: long enough that the other threads have asked by its end.
     private static let microseconds: UInt32 = 1_000
-    /// Overtakings per hundred turns. A thread may sleep on its way to the queue, for a lock that the engine holds
-    /// briefly.
+    /// Overtakings allowed per hundred turns. A thread may sleep before it has reached the queue, on a lock that the
+    /// engine holds briefly: it counts as waiting, and is overtaken without being in the queue.
     private static let allowed = 5
 
     let turns: Int
-    /// Turns that a thread had while another one waited that had asked before it.
+    /// Turns of a thread that began before those of another thread that had asked earlier and was asleep.
     let overtakings: Int
 
     private final class Board: Sendable {
@@ -32,7 +32,7 @@ struct WriterTurns {
             /// By thread, the others that waited at its last turn, with the turns that each had had by then.
             var waiters: [[Int: Int]]
             var overtakings = 0
-            /// By thread, where procfs tells of it.
+            /// By thread, its directory in procfs.
             var places: [Int: String] = [:]
         }
 
@@ -47,7 +47,7 @@ struct WriterTurns {
                     waiters: Array(repeating: [:], count: count)))
         }
 
-        /// Notes where this thread is told of.
+        /// Notes the directory of the calling thread in procfs.
         func enter(_ index: Int) {
             let place = FileTree.absolute("/proc/thread-self")
             state.withLock { $0.places[index] = place }
@@ -55,7 +55,7 @@ struct WriterTurns {
 
         var places: [Int: String] { state.withLock { $0.places } }
 
-        /// Returns: false when there were turns enough.
+        /// Returns: false when all threads together have had enough turns.
         func ask(_ index: Int) -> Bool {
             state.withLock { state in
                 state.asks[index] = true
@@ -86,7 +86,7 @@ struct WriterTurns {
 
     init(turns: Int, overtakings: Int) { (self.turns, self.overtakings) = (turns, overtakings) }
 
-    /// Nothing is changed: each turn is rolled back. nil where the system does not tell which threads sleep.
+    /// Changes nothing: each turn is rolled back. nil where the system does not tell which threads sleep.
     static func run(_ context: CaseContext, at location: DatabaseLocation, threads: Int) throws -> WriterTurns? {
         let (board, line) = (Board(threads), StartLine(count: threads))
         guard FileTree.absolute("/proc/thread-self") != nil else { return nil }
@@ -111,10 +111,10 @@ struct WriterTurns {
         return board.result
     }
 
-    /// - Parameter place: of the thread, in procfs.
+    /// - Parameter place: the directory of the thread in procfs.
     private static func isAsleep(_ place: String) -> Bool {
         do {
-            // Its number, its name in parentheses, and its state.
+            // The line has the thread's number, its name in parentheses, and its state.
             let text = try FileTree.readText(place + "/stat")
             return text.utf8.lastIndex(of: UInt8(ascii: ")")).map { text[$0...].hasPrefix(") S") } ?? false
         } catch { return false }

@@ -42,7 +42,7 @@ struct CopyWhileOpen: Scenario {
             let copy = DatabaseLocation(directory: context.trialDirectory + "/copy")
             try Self.copy(context.engine, trial.location, to: copy, isDataLast: (address.position ?? 0) % 2 == 1)
             for writer in writers { writer.listen() }
-            // The order in which a copying tool reads is arbitrary: any state since the start is right.
+            // A tool may copy the files in any order and at any speed, so each state since the start is right.
             let most = writers.reduce(2) { $0 + $1.acknowledged }
             let finding = try trial.read(at: copy)
             try trial.stop()

@@ -15,10 +15,10 @@ struct DamageAsItComes: DamageScenario {
     let parameters = [
         ScenarioParameter(
             "shape", default: DamageShape.clean.rawValue, allowed: [DamageShape.clean.rawValue],
-            summary: "loaded and closed"),
+            summary: "the database was loaded and closed"),
         ScenarioParameter(
             "hook", default: "none", allowed: ["none", "report"],
-            summary: "the engine as it comes; with the hook that hears its reports, where it has one"),
+            summary: "default settings alone, or also a handler for the engine's reports, if it has one"),
         ScenarioParameter(
             "pages", .effort, default: 0, range: 0...1_000_000,
             summary: "pages chosen by the seed; 0 takes every page"),
@@ -64,7 +64,7 @@ private struct AppQuestions {
     private let keys: [Int64]
     private let integer: String
     private let text: (column: String, value: String)
-    /// Columns without links, which rows are read for by their keys.
+    /// The columns without links: what a row is read for by its key.
     private let plain: [Column]
     private let expected: [String: String]
     private static let names = ["count", "loop", "iterate", "sum", "filter", "keys", "loop again", "count again"]

@@ -4,9 +4,9 @@ import RunRecords
 
 /// Creates the database that a sweep damages, and knows the states that it went through.
 ///
-/// With an older copy the last session differs: the copy is made before it, and its changes make the pages of the copy
-/// stale. In shape `clean` it updates rows, so often that an engine that never overwrites pages reuses pages of the
-/// copy.
+/// With `keepsOlder` the files are copied before the last session, whose changes make pages of the copy stale:
+/// deletions in shape `deleted`, a compaction in shape `compacted`, updates of rows in shape `clean`. There are enough
+/// updates that an engine that never overwrites a page in use reuses pages of the copy.
 struct DamageFixture {
     /// One-row transactions in the log of shape `log`.
     static let loggedCommits = 20
@@ -34,7 +34,7 @@ struct DamageFixture {
     // MARK: Making it
 
     func build(at location: DatabaseLocation) throws {
-        // The case reports it when it runs.
+        // A run of the case reports why the shape cannot be made.
         if shape.reasonToDecline(context.engine) != nil { return }
         if shape == .log { return try buildLog(at: location) }
         let loading = try context.open(location, as: (any TableSession).self)
@@ -97,7 +97,7 @@ struct DamageFixture {
         try session.close()
     }
 
-    /// The values of update `number`: every third row gets an age that no row had before.
+    /// The changes of update `number`: every third row gets an age that no row had before.
     private static func ages(_ tables: TableSet, _ number: Int) throws -> (keys: [Int64], values: [Int64]) {
         guard case .integer(let keys)? = tables.main.keyColumn?.values,
             case .integer(let ages)? = tables.main.column("age")?.values

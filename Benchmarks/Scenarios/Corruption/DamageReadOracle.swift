@@ -1,10 +1,10 @@
 import Harness
 import RunRecords
 
-/// Judges a full read of a damaged database: of one that went through several states, of which the last is right, or of
-/// one to whose main table rows were appended, one transaction each.
+/// Judges a full read of a damaged database. The database went through several states, of which the last one is right;
+/// or, in shape `log`, rows were appended to its main table by one transaction each, of which the last may be missing.
 struct DamageReadOracle {
-    /// States before rows were appended; the last one last.
+    /// The states before rows were appended, the last one last.
     private let states: [ExactOracle]
     private let full: ExactOracle
     private let mainTable: String

@@ -1,8 +1,8 @@
 import Harness
 import RunRecords
 
-/// A scenario that damages the files of a database in one place per trial, and reads the result: every outcome is right
-/// except silently wrong ones.
+/// A scenario that damages the files of a database in one place per trial, and reads the database. Every outcome keeps
+/// the promise except one that is silently wrong.
 protocol DamageScenario: Scenario {
     /// Whether an earlier copy of the files is kept beside them.
     var keepsOlder: Bool { get }

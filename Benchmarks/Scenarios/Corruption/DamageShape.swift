@@ -5,12 +5,12 @@ import RunRecords
 enum DamageShape: String, CaseIterable {
     /// Loaded and closed.
     case clean
-    /// The same, then opened again, one-row transactions committed, and its files copied while it was open, as a kill
-    /// leaves them: an open must replay the log.
+    /// Loaded and closed, then opened again; one-row transactions were committed, and the files were copied while they
+    /// were open, as a kill leaves them: an open must replay the log.
     case log
     /// Loaded and closed, then half of the rows deleted, in contiguous runs, and closed: it has free pages.
     case deleted
-    /// The same, and compacted.
+    /// Loaded and closed, then half of the rows deleted, and compacted.
     case compacted
 
     static let parameter = ScenarioParameter(

@@ -5,9 +5,9 @@ import RunRecords
 /// A database whose files are damaged in one place per trial, opened and read in full.
 ///
 /// The rows are compared with the exact data. In shape `log` rows of the last transactions may be missing without an
-/// error, because a log ends at its first broken record: a missing last transaction is `fell-back`, since damage in the
-/// last record cannot be told from a crash before its acknowledgement; more are `lost-commit`, and so is an older state
-/// that is complete.
+/// error, because a log ends at its first broken record. A missing last transaction is `fell-back`, since damage in the
+/// last record cannot be told from a crash before its acknowledgement. If more are missing, or if a complete older
+/// state is read, the outcome is `lost-commit`.
 ///
 /// An undamaged copy is judged first, in the same way: if it is not read as written, no trial means anything. Nor does
 /// any trial if no damage was noticed in any of them. A trial that would change no byte is left out.
@@ -68,8 +68,8 @@ struct DamageSweep {
             kind, count: count == 0 ? nil : count, pageSize: Self.pageBytes, older: older, random: &random)
     }
 
-    /// The same, and additionally all pairs of the first pages of each file: headers are there, and a sample seldom
-    /// hits them.
+    /// As ``damages(_:count:random:)``, with all pairs of the first pages of each file in addition: headers are there,
+    /// and a sample seldom hits them.
     func damagesWithHeads(_ kind: FileDamage.Kind, count: Int, random label: String) -> [FileDamage] {
         var chosen = Set(damages(kind, count: count, random: label))
         for file in files {
@@ -121,7 +121,7 @@ struct DamageSweep {
         }
     }
 
-    /// The same with the caller's judge, which gets the damaged copy before any open.
+    /// As ``run(_:)``, with a judge of the caller, which gets the damaged copy before any open.
     func run(
         _ damages: [FileDamage], secondsPerTrial: Double = 5,
         judge: @escaping (_ address: FaultAddress, _ location: DatabaseLocation) throws -> Trial

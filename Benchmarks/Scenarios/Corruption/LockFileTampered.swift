@@ -27,8 +27,8 @@ struct LockFileTampered: Scenario {
         case deleted, emptied, halved, zeros, ones, replaced
     }
 
-    /// The timeout for a process that waits for a lock in an impossible state. LMDB's do in three trials of six: with
-    /// the usual timeout this case alone took half of a plan's time.
+    /// How long a process may wait for a lock in an impossible state. LMDB's processes do so in three trials of six:
+    /// with the usual timeout this case alone took half of a plan's time.
     private static let patience = 3.0
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }

@@ -3,7 +3,7 @@ import RunRecords
 
 /// Overwrites one page of a database's file with the content of another, and judges what a reader gets.
 ///
-/// The overwritten page is intact, as its engine wrote it, but for another place.
+/// The overwritten page is intact, as the engine wrote it, but it belongs elsewhere.
 struct MisdirectedWrite: DamageScenario {
     let slug = "misdirected-write"
     let question = "When a page was written over with another one, does a reader get wrong data, or crash?"

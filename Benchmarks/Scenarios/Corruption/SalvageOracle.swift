@@ -55,9 +55,9 @@ struct SalvageFinding: Equatable {
 /// uncertain.
 struct SalvageOracle {
     let truth: ExactOracle
-    /// From this row of the main table on each row is a transaction of the log. A log that lost its end looks like a
-    /// crash before it: one transaction may be missing without a report, and all where the engine reports that some
-    /// are.
+    /// From this row of the main table on, each row is a transaction of the log. A log that lost its end looks like one
+    /// of a crash before that end: one transaction may be missing without a report, and any number of them if the
+    /// engine reports that some are.
     var firstLogged = Int.max
 
     func compare(_ rows: SalvagedRows, claim: SalvageClaim?) -> SalvageFinding {

@@ -58,7 +58,7 @@ struct SalvageSteps {
 
     // MARK: Trials
 
-    /// A salvage that loses rows of an intact database, or refuses it, is wrong without any damage.
+    /// A salvage that loses rows of an intact database, or refuses an intact database, is wrong already without damage.
     func tryUndamaged() throws {
         let location = try context.emptyLocation("undamaged")
         try sweep.place(at: location) { $0.bytes }

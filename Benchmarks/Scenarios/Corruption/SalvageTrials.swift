@@ -28,7 +28,7 @@ struct SalvageTrials: DamageScenario {
         var damages: [FileDamage] = []
         for (index, kind) in Self.kinds.enumerated() {
             let share = count * (index + 1) / Self.kinds.count - count * index / Self.kinds.count
-            // 0 would mean all.
+            // A count of 0 would mean all of them.
             if share > 0 { damages += sweep.damages(kind, count: share, random: "salvage \(kind.rawValue)") }
         }
         try steps.tryUndamaged()

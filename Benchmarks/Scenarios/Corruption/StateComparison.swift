@@ -1,8 +1,8 @@
 import Harness
 import RunRecords
 
-/// Compares a full read with the last state of a database, and with earlier ones: a complete older state is another
-/// failure than a value that was never there.
+/// Compares a full read with the last state of a database, and with earlier ones, so that a complete older state is
+/// told from a value that was never there.
 final class StateComparison: ContentComparison {
     private let comparisons: [FullReadComparison]
     private var isOver = false

@@ -15,9 +15,9 @@ import SimulatedDisk
 /// Interrupts a compaction: kills its process, and where the engine runs on the simulated disk, also cuts power at
 /// every operation of it.
 ///
-/// A violation: anything but all rows that were there before, an open that fails afterwards, or files of the
-/// compaction that are still there when the database was opened and closed again; of an encrypted database a nonce that
-/// serves twice. A case in which no compaction was under way when it was ended says nothing.
+/// A violation: any rows but those before the compaction; an open that fails afterwards; files of the compaction that
+/// are still there after the database was opened and closed again; of an encrypted database a nonce that is used twice.
+/// The case is inconclusive if no compaction was under way when its process or the power ended.
 struct CompactCrash: Scenario {
     let slug = "compact-crash"
     let family = Family.crash
@@ -42,7 +42,7 @@ struct CompactCrash: Scenario {
     func run(_ context: CaseContext) throws {
         if try context.integer("kills") > 0 {
             try CompactionKills(context).run()
-            // After the kills: a process in which an engine was opened must not fork any more.
+            // This comes after the kills: a process that has opened an engine must not fork any more.
             if context.report.replayed?.exists == true { return }
         }
         if let engine = context.engine as? any SimulatableEngine { try cutPower(engine, context) }
@@ -79,7 +79,7 @@ struct CompactCrash: Scenario {
         var found = CrashCoverage()
         let stretches = Self.stretches(begun..<(disk.operations + 1))
         for (index, stretch) in stretches.enumerated() where !context.isOverBudget {
-            // Later stretches get what this one leaves of its share.
+            // A stretch that needs less than its share leaves the rest to later ones.
             let share = tried + max(1, (most - tried) / (stretches.count - index))
             found += sweep.visit(points: stretch) { state in
                 let (outcome, detail) = judge(
@@ -148,7 +148,7 @@ private struct CompactionKills {
     private var microseconds = 0
     /// Bytes of the compacted database.
     private var compactBytes = 0
-    /// Files of the closed database, before and after a compaction.
+    /// Kinds of files beside the closed database, before and after an undisturbed compaction.
     private var kinds: Set<String> = []
 
     /// Deletes rows, and measures an undisturbed compaction.
@@ -196,7 +196,7 @@ private struct CompactionKills {
         try FileTree.remove(location.directory)
     }
 
-    /// File names without numbers: an engine with many files keeps creating new ones.
+    /// File names without their numbers: an engine with many files creates new numbers all the time.
     private static func kinds(in location: DatabaseLocation) -> Set<String> {
         do {
             return Set(try FileTree.names(in: location.directory).map { $0.filter { !$0.isNumber } })
@@ -239,7 +239,7 @@ private struct CompactionKills {
         }
     }
 
-    /// Why a compaction ended early by itself.
+    /// The error of a compaction that ended before its kill.
     private static func failure(_ words: [UInt8], _ end: ChildEnd) -> any Error {
         let text = String(decoding: words.drop { $0 != Word.failed }.dropFirst(), as: UTF8.self)
         return end == .exited(1)

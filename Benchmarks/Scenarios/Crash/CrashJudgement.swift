@@ -1,7 +1,7 @@
 import Harness
 import RunRecords
 
-/// After a crash the database must have the state after one of some transactions.
+/// Judges the content after a crash: it must be that after one of the transactions that may have been the last.
 struct CrashJudgement: ScriptTruth {
     /// The content after each number of transactions, from none on.
     let contents: [ScriptContent]

@@ -18,7 +18,7 @@ struct CrashMarks {
     }
 
     /// The numbers of transactions that may have survived a power failure before that operation: at most all that had
-    /// begun, and, where acknowledged ones are kept, at least those.
+    /// begun; at least the acknowledged ones if `keepsAcknowledged`.
     func allowed(before operation: Int, keepsAcknowledged: Bool) -> ClosedRange<Int> {
         let low = keepsAcknowledged ? acknowledged.count { $0 <= operation } : 0
         return low...max(low, begun.count { $0 < operation })

@@ -12,7 +12,7 @@ struct DeleteFiles: Scenario {
     let defaultDataset: String? = "damage"
     let expects: Promise.Kind? = .atomicity
     let parameters = [
-        ScenarioParameter("trials", .effort, default: 20, summary: "deletions, with and without the rest")
+        ScenarioParameter("trials", .effort, default: 20, summary: "deletions, of the data file alone or of all files")
     ]
 
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? {

@@ -1,12 +1,12 @@
 import Harness
 import RunRecords
 
-/// Counts the faults of a sweep that their processes met: a trial whose process did not meet its fault shows nothing.
+/// Counts the faults of a sweep that struck: a trial whose fault did not strike its process shows nothing.
 struct FaultTally {
     private let struck: TrialTally
     private let unstruck: TrialTally
     private let told: TrialTally
-    /// A commit without its sync that did not occur again when the same script was played again.
+    /// Trials in which a commit was acknowledged without its sync, but not when the same script was played again.
     let once: TrialTally
     /// The name of the faults, in the plural.
     private let plural: String
@@ -24,7 +24,7 @@ struct FaultTally {
         if script.struck > 0, script.failures > 0 { try told.add() }
     }
 
-    /// - Returns: how many were met.
+    /// - Returns: how many struck.
     @discardableResult
     func tell(_ context: CaseContext, label: String = "") throws -> (struck: Int, of: Int) {
         let (struck, unstruck, told) = (try struck.count(), try unstruck.count(), try told.count())
@@ -44,7 +44,8 @@ struct FaultTally {
         return (struck, all)
     }
 
-    /// Reports the counts, and makes the case inconclusive where faults were not met. `why`: how a fault can be missed.
+    /// Reports the counts, and makes the case inconclusive if too few faults struck. `why`: how a fault can fail to
+    /// strike.
     func report(_ context: CaseContext, why: String) throws {
         let (struck, all) = try tell(context)
         if struck < all { context.report.note("NOT STRUCK: \(all - struck) of \(all): \(why)") }

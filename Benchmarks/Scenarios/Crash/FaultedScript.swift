@@ -9,13 +9,13 @@ import RunRecords
     import Darwin
 #endif
 
-/// Plays a script once without a fault, and then under each of many faults, by a process of its own; afterwards
-/// another process, without the fault, opens the database and judges it.
+/// Plays a script once without a fault, and then under each of many faults. One process plays the script and meets the
+/// fault; another one, without the fault, then opens the database and judges it.
 ///
-/// Allowed: every error that is told. A step that failed is done or not, one that was acknowledged is there, and what
-/// the process itself reads afterwards is one of these. Afterwards the database opens, takes a transaction, and the
-/// engine's own check finds nothing. Of an encrypted database no nonce serves twice, neither in what the process left
-/// nor in what the next one made of it.
+/// The engine may report any error. A step that failed has taken effect or not, an acknowledged step has taken effect,
+/// and what the playing process itself reads afterwards must agree with that. The database must then open and take a
+/// transaction, and the engine's own check must find nothing. Of an encrypted database no nonce may be used twice,
+/// neither in the files that the playing process left nor in those after the next process.
 struct FaultedScript {
     private let context: CaseContext
     private let witness: IOWitness
@@ -66,13 +66,13 @@ struct FaultedScript {
         return (finding.outcome, finding.detail)
     }
 
-    /// Reads and goes on, and compares the nonces before and after.
+    /// Opens, reads and judges the database and makes one more transaction; compares the nonces before and after.
     private func look(_ location: DatabaseLocation, _ worlds: ScriptWorlds) throws -> ContentFinding {
         guard var ledger = try context.sealLedger(secrets: []) else { return try read(location, worlds) }
         try ledger.add(context.engine, at: location)
         let finding = try read(location, worlds)
         try ledger.add(context.engine, at: location)
-        // Where there may be no database, there may be nothing that is sealed.
+        // A database that may not have been created may have no sealed block.
         guard let fault = worlds.mayLackTable ? ledger.fault : ledger.finding else { return finding }
         var gravest = TrialFinding()
         gravest.take(.silentlyWrong, fault)
@@ -82,9 +82,10 @@ struct FaultedScript {
 
     // MARK: Under one
 
-    /// Call it in a trial of a sweep.
+    /// Plays the script under a fault, and judges the outcome. For a trial of a sweep.
     ///
-    /// `location`: empty, or without files that the trial needs; `clear` makes it so again.
+    /// `location`: a directory without files that the trial needs. `clear` empties it before each play; by default it
+    /// is made anew.
     func attempt(
         _ fault: ScriptFault, at location: DatabaseLocation, _ tally: FaultTally,
         clear: (() throws -> Void)? = nil
@@ -110,7 +111,7 @@ struct FaultedScript {
         if script.struck == 0, worst.outcome == .correct { worst.detail = "not struck" }
         takeEnd(of: script, fault, into: &worst)
         worst.take(objection(script.events))
-        // Where not even the creation of the database was acknowledged, it need not take transactions.
+        // A database whose creation was not acknowledged need not take transactions.
         for case .stuck(let text) in script.events where !worlds.mayLackTable {
             worst.take(.refused, "no transaction went through when the fault was over: \(text)")
         }
@@ -139,12 +140,12 @@ struct FaultedScript {
         }
     }
 
-    /// Plays the script until the fault was met, a few times at most.
+    /// Plays the script until the fault strikes, three times at most.
     private func play(
         _ fault: ScriptFault, at location: DatabaseLocation, clear: () throws -> Void
     ) throws -> ScriptProcess {
-        // A limit that is not met once is not met the second time either. Calls vary, since background threads of the
-        // engine make them in another order.
+        // A limit that was not met is not met by a second play either. Calls differ from play to play, since background
+        // threads of the engine make them in another order.
         let most = fault.call == nil ? 1 : 3
         var script: ScriptProcess
         var turns = 0

@@ -7,15 +7,16 @@ import Seeds
 /// Lets one file call of a script on an engine's own files fail, in each possible way: each trial plays the script
 /// again in a process of its own, lifts the fault, and opens the database in another process.
 ///
-/// Reported errors are allowed. A failed step is done or not, an acknowledged one is done, and the reads of the failed
-/// process must agree with that. Under `full` a commit must not be acknowledged if its sync failed and no later sync
-/// covers it. Afterwards the database must open and take a transaction, and the engine's own check must find nothing.
+/// Reported errors are allowed. A failed step has taken effect or not, an acknowledged one has, and the reads of the
+/// process that met the error must agree with that. In the class `full` a commit must not be acknowledged if its sync
+/// failed and no later sync covers it. Afterwards the database must open and take a transaction, and the engine's own
+/// check must find nothing.
 struct IOErrors: Scenario {
     let slug = "io-errors"
     let family = Family.crash
     let question = "Does an engine report a failed file call, and keep what it acknowledged?"
     let requires: Set<Capability> = [.tables, .persistent, .updates, .deletions]
-    // Engines have background threads: the N-th call is not the same each time.
+    // Background threads of engines make the N-th call another one in each run.
     let schedule = Schedule.free
     let expects: Promise.Kind? = .durability
     let parameters = [
@@ -42,7 +43,7 @@ struct IOErrors: Scenario {
 
     func run(_ context: CaseContext) throws {
         guard let witness = IOWitness.shared else {
-            return context.report.inconclusive("no call can be made to fail: \(Preload.libraryName) is not there")
+            return context.report.inconclusive("\(Preload.libraryName) is not beside the program; build it (make)")
         }
         var playing = FaultedScript(
             context, witness, ScriptDraw.everyAction(of: context.test),

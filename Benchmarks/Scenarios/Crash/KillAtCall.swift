@@ -8,13 +8,13 @@ import Seeds
 /// (SIGKILL), at as many calls as asked for; then opens the database in another process.
 ///
 /// `kill-mid-write` kills at random times, which seldom hit a call of a microsecond; here each call is hit. The page
-/// cache survives, so that acknowledged commits must be there in every class but `none`.
+/// cache survives the process, so acknowledged commits must be there in every class but `none`.
 struct KillAtCall: Scenario {
     let slug = "kill-at-call"
     let family = Family.crash
     let question = "Is everything acknowledged there, and nothing torn, after a death at each file call?"
     let requires: Set<Capability> = [.tables, .persistent, .updates, .deletions]
-    // Engines have background threads: the N-th call is not the same each time.
+    // Background threads of engines make the N-th call another one in each run.
     let schedule = Schedule.free
     let expects: Promise.Kind? = .durability
     let parameters = [
@@ -36,7 +36,7 @@ struct KillAtCall: Scenario {
 
     func run(_ context: CaseContext) throws {
         guard let witness = IOWitness.shared else {
-            return context.report.inconclusive("no kill at a call is possible: \(Preload.libraryName) is not there")
+            return context.report.inconclusive("\(Preload.libraryName) is not beside the program; build it (make)")
         }
         var playing = FaultedScript(
             context, witness, ScriptDraw.everyAction(of: context.test),

@@ -9,9 +9,9 @@ import RunRecords
 
 /// Kills a writer (SIGKILL) at a moment chosen by the seed, and opens its database again.
 ///
-/// Transaction n sets one column of 64 rows to n, and also that of one further row, in rotation: a read shows which
-/// transaction was the last, and whether any before it is missing. Allowed are the last acknowledged one and the one
-/// after it; everything else in the database must be as loaded.
+/// Transaction n sets one column of 64 rows to n, and that of one further row, another one in each transaction. So a
+/// read shows which transaction was the last, and whether one before it is missing. The last one must be the last
+/// acknowledged one or the one after it; everything else in the database must be as loaded.
 struct KillMidWrite: Scenario {
     let slug = "kill-mid-write"
     let family = Family.crash

@@ -8,8 +8,8 @@ import SimulatedDisk
 
 /// Cuts power at every operation of a simulated disk, and opens every possible disk afterwards.
 ///
-/// Each transaction sets one column of all rows to its number. A read after a crash must give the state of one
-/// transaction, with all else as loaded: under `full` at least the last acknowledged one, and in every class at most
+/// Each transaction sets one column of all rows to its number. A read after a crash must find one transaction as a
+/// whole, with all else as loaded: in the class `full` at least the last acknowledged one, and in every class at most
 /// the last begun one. The engine's own check must find nothing.
 struct PowerLoss: Scenario {
     let slug = "power-loss"
@@ -45,7 +45,7 @@ struct PowerLoss: Scenario {
         var sweep = disk.sweep()
         var found = CrashCoverage()
         for (index, stretch) in ends.enumerated() where !context.isOverBudget {
-            // Later stretches get what this one leaves of its share.
+            // A stretch that needs less than its share leaves the rest to later ones.
             let share = tried + max(1, (most - tried) / (ends.count - index))
             found += sweep.visit(
                 points: stretch, context: { operation in UInt64(marks.acknowledged.count { $0 <= operation }) }
@@ -69,7 +69,7 @@ struct PowerLoss: Scenario {
         context.report.note(tried < most ? "\(found)" : "\(found); ended after \(most) states, as the parameter says")
     }
 
-    /// Transaction 0 creates the table with its rows; the marks of all are operation counts of the disk.
+    /// Loads the rows as transaction 0, and runs the transactions. The marks are operation counts of the disk.
     private func record(
         _ engine: any SimulatableEngine, _ context: CaseContext, _ disk: SimulatedDisk, rows: Int
     ) throws -> CrashMarks {
@@ -124,8 +124,8 @@ struct PowerLoss: Scenario {
             do throws(EngineError) {
                 try tables.readAll(loaded.schema, into: comparison)
             } catch {
-                // A database without its table is in its state before the first transaction; one that returned rows has
-                // its table.
+                // Without its table the database is in its state before the first transaction. A read that returned
+                // rows had a table.
                 let isEmpty = comparison.rowCount == 0 && comparison.difference == nil
                 if allowed.lowerBound > 0 || error.kind == .damaged || !isEmpty { throw error }
                 try session.close()
@@ -149,7 +149,7 @@ struct PowerLoss: Scenario {
         return Self.judge(cells.map { comparison.found[$0] }, allowed: allowed)
     }
 
-    /// Whether the values are those of one transaction, and of an allowed one.
+    /// Judges the values: they must all be those of one transaction, and it must be an allowed one.
     private static func judge(_ ages: [Value?], allowed: ClosedRange<Int>) -> (Outcome, String) {
         guard case .integer(let first)?? = ages.first, ages.allSatisfy({ $0 == .integer(first) }) else {
             return (.silentlyWrong, "a transaction is there in part")

@@ -26,7 +26,7 @@ enum ScriptDraw {
         }
     }
 
-    /// The same, with a reopen in the middle and a compaction at the end.
+    /// The same operations, with a reopen in the middle and a compaction after three quarters.
     static func everyAction(of test: Case) -> [ScriptOperation] {
         var operations = self.operations(of: test)
         let count = operations.count

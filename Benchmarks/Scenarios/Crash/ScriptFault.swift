@@ -1,7 +1,7 @@
 import Measuring
 import ProgramTrials
 
-/// A fault for a process that plays a script. Only that process has it, not the one that judges the result.
+/// A fault for the process that plays a script. The process that judges the result does not have it.
 struct ScriptFault {
     /// A call that fails, or at which the process is killed.
     var call: CallFault?
@@ -9,8 +9,8 @@ struct ScriptFault {
     var closes = true
     /// Called by the process before it opens anything, to set a limit for itself.
     var begin: (() throws -> Void)?
-    /// Called by the process after it has played all that it can. From then on a transaction must succeed; the last two
-    /// operations of the script are kept for that.
+    /// Called by the process when it has played all that it can, to lift the fault. From then on a transaction must
+    /// succeed; the last two operations of the script are kept for that.
     var lift: (() throws -> Void)?
     /// The signal with which the kernel itself ends a process that meets the fault.
     var signal: Int32?
@@ -21,7 +21,7 @@ struct ScriptFault {
 
     init(_ call: CallFault) {
         self.call = call
-        // Every other fault leaves the database as a kill would, which loses what was acknowledged only in memory.
+        // Calls with odd numbers leave the database as a kill would, which loses what was acknowledged only in memory.
         if case .fails(_, let number, _, _) = call { closes = number % 2 == 0 }
     }
 

@@ -3,8 +3,8 @@ import Harness
 import Measuring
 import RunRecords
 
-/// Plays a script on an engine's own files, as a program that handles errors would: after an error it reads the state
-/// and continues; it reopens the database where the error comes again, and gives up after too many.
+/// Plays a script on an engine's own files, as a program that handles errors would. After the first error it reads the
+/// state and continues in the same session, after a further one in a new session, and it gives up after too many.
 struct ScriptPlayer {
     /// Errors after which it gives up.
     static let mostFailures = 3
@@ -22,7 +22,7 @@ struct ScriptPlayer {
     /// Whether the creation of the table was acknowledged.
     private var isMade = false
     private var lastError = ""
-    /// Operations at the end that are kept until the fault is lifted.
+    /// How many operations at the end are kept until the fault is lifted.
     private static let spareCount = 2
 
     init(
@@ -170,7 +170,7 @@ struct ScriptPlayer {
             try tell(.stuck("it does not open: \(error)"))
             return false
         }
-        // Without an acknowledgement the table may exist all the same.
+        // The table may exist although its creation was not acknowledged.
         if !isMade {
             isMade = try attempt(0) { try ScriptTables.session($0.session).load(try ScriptTables.schema()) }
         }
@@ -182,7 +182,7 @@ struct ScriptPlayer {
     private mutating func insertSpare(_ number: Int) throws -> Bool {
         let step = operations.count - Self.spareCount + number + 1
         guard let change = ScriptChange(operations[step - 1], before: content) else {
-            throw HarnessError("what is kept for the end of a script changes nothing")
+            throw HarnessError("an operation kept for the end of the script changes nothing")
         }
         return try self.change(step, change)
     }
@@ -193,7 +193,7 @@ struct ScriptPlayer {
         session = nil
     }
 
-    /// Reads everything, and expects that state from now on; returns whether the read succeeded.
+    /// Reads everything, and takes it as the state to go on from; returns whether the read succeeded.
     private mutating func look() throws -> Bool {
         guard session != nil else { return false }
         let reading = ScriptReading()

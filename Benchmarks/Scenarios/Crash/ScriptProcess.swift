@@ -26,7 +26,8 @@ struct ScriptProcess {
     let end: End
     /// The last line of its standard error, where it ended by a signal.
     let lastWords: String
-    /// Number of calls with a fault; 1 where the kernel ended the process for it, or the engine reported an error.
+    /// The number of calls that the fault struck. For a limit at least 1 if the kernel ended the process for it, or if
+    /// the engine reported an error.
     let struck: Int
 
     /// Plays the script at an empty location. Only the child has the fault.
@@ -76,9 +77,9 @@ struct ScriptProcess {
         }
     }
 
-    /// Calls that a limit denies, but that the library does not see (mappings by the C library, stores through a
-    /// mapping without disk space), show as an error or as the end of the process. The library counts the faults that
-    /// it injects.
+    /// Whether a limit shows as an error or as the end of the process. Some calls that a limit denies are not seen by
+    /// the library: mappings by the C library, stores through a mapping without disk space. Faults that the library
+    /// injects are counted by it.
     private static func isStruck(_ events: [ScriptEvent], _ end: ChildEnd, _ fault: ScriptFault) -> Bool {
         guard fault.isThere, fault.call == nil else { return false }
         if case .signalled(let signal) = end, signal != SIGKILL { return true }
@@ -117,7 +118,7 @@ private struct ScriptPart {
     let operations: [ScriptOperation]
     let fault: ScriptFault
 
-    /// Returns the exit status: 3 after a report of a failure of the harness, 2 where no report was possible.
+    /// Returns: the exit status: 3 if a failure of the harness was reported, 2 if not even that was possible.
     func play(_ witness: IOWitness, tellingOn output: Int32) -> Int32 {
         var needs = fault.isMeasured ? ScriptNeeds(location) : nil
         func tell(_ event: ScriptEvent) throws {
@@ -126,7 +127,7 @@ private struct ScriptPart {
         }
         do {
             do {
-                // Files for locks and coordination can fail as well as others.
+                // Calls on files for locks and coordination can fail as well as others.
                 _ = witness.setIgnoredNames([])
                 guard witness.setFault(fault.call?.words) else {
                     throw HarnessError("the preloaded library does not know \(fault.call?.words ?? "no fault")")

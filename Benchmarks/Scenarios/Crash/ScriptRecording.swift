@@ -64,7 +64,7 @@ struct ScriptRecording {
         contents.append(content)
     }
 
-    /// Runs one transaction; none where the row is not as the operation needs it.
+    /// Runs one transaction; none if the row is not as the operation needs it.
     private mutating func change(_ operation: ScriptOperation, _ session: any Session) throws {
         let content = contents[contents.count - 1]
         guard let change = ScriptChange(operation, before: content) else { return }
@@ -73,8 +73,8 @@ struct ScriptRecording {
         acknowledge(change.applied(to: content))
     }
 
-    /// The crash points between consecutive borders. Each part has a share of the opened disks; otherwise those before
-    /// an acknowledgement would use up the share of those that test whether it was kept.
+    /// The crash points between consecutive borders. Each part has its share of the opened disks: the many disks before
+    /// an acknowledgement must not use up the few that test whether it was kept.
     var stretches: [Range<Int>] {
         let starts = Set(borders).sorted()
         return zip(starts, starts.dropFirst() + [disk.operations + 1]).map { $0..<$1 }

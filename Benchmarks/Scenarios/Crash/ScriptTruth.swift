@@ -23,7 +23,7 @@ extension ScriptTruth {
                 try ScriptTables.session(session).readAll(try ScriptTables.schema(), into: reading)
             } catch let error as EngineError {
                 if !mayLackTable || error.kind == .damaged || reading.rowCount > 0 {
-                    // The finding stands, whatever fails in the close.
+                    // What was found stays the finding, even if the close fails, too.
                     do { try session.close() } catch {}
                     throw error
                 }

@@ -3,9 +3,9 @@ import RunRecords
 
 /// The possible contents after a script in which steps failed, derived from the report of its process.
 ///
-/// A step that failed, or during which the process ended, was done or not. Once a later step is acknowledged, the read
-/// in between decides; a read before a reopen decides nothing, since recovery may complete the step. Nothing else is
-/// uncertain: acknowledged steps were done.
+/// A step that failed, or during which the process ended, has taken effect or not. The process's own read after the
+/// failure decides which, once a later step is acknowledged in the same session; a read before a reopen decides
+/// nothing, since recovery may complete the step. Nothing else is uncertain: acknowledged steps have taken effect.
 struct ScriptWorlds: ScriptTruth {
     /// The possible contents.
     private(set) var possible: Set<ScriptContent> = [ScriptContent()]
@@ -22,7 +22,7 @@ struct ScriptWorlds: ScriptTruth {
     private let keepsAcknowledged: Bool
     /// Steps whose commit was durable in the run without a fault.
     private let synced: Set<Int>
-    /// The rows that the process expects, by which it chooses what a step does.
+    /// The rows that the process believes to be in the database, by which it chooses what a step does.
     private var believed = ScriptContent()
     /// The rows that it read after the last failed step.
     private var seen: ScriptContent?

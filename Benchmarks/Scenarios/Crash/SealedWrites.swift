@@ -4,8 +4,8 @@ import RunRecords
 import SimulatedDisk
 
 extension CaseContext {
-    /// Checks the nonces of everything written to the simulated disk of an encrypted database, as one trial of the
-    /// case: also of overwritten data and of removed files.
+    /// As one trial of the case, checks the nonces of everything that was written to the simulated disk of an encrypted
+    /// database, including data that was overwritten and files that were removed.
     ///
     /// - Parameter secrets: texts of the database that must not be readable in any write.
     func judgeSeals(on disk: SimulatedDisk, secrets: [String]) throws {
@@ -25,8 +25,8 @@ extension CaseContext {
         add(ledger)
     }
 
-    /// What is wrong with the nonces in all files of a directory in which a process was ended: those that it had begun
-    /// are among them. nil where nothing is, or where the database is not encrypted.
+    /// What is wrong with the nonces in the files of a directory in which a process was killed, including files that it
+    /// had only begun. nil if nothing is wrong, or if the database is not encrypted.
     func sealFault(inDirectory directory: String) throws -> String? {
         guard var ledger = try sealLedger() else { return nil }
         for name in try FileTree.names(in: directory) where FileRole.byName(name) != .lock {

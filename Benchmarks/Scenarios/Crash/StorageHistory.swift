@@ -17,7 +17,7 @@ struct StorageHistory: ScriptedScenario {
     let family = Family.crash
     let question = "Is the result of random operations whole after a power failure at any moment?"
     let requires: Set<Capability> = [.tables, .updates, .deletions, .compaction, .simulatedDisk]
-    // The engine has a background thread.
+    // The engine has a background thread: its calls come at another moment in each run.
     let schedule = Schedule.free
     let expects: Promise.Kind? = .durability
     let parameters = [
@@ -29,7 +29,7 @@ struct StorageHistory: ScriptedScenario {
             summary: "disks opened at most before and after each acknowledgement"),
         ScenarioParameter(
             "wrong", .effort, default: 0,
-            summary: "wrong disks of an operation before the next one is looked at; 0: all"),
+            summary: "wrong disks of an operation after which the next one is tried; 0: no such limit"),
         Self.historyParameter,
     ]
 

@@ -6,12 +6,12 @@ import RunRecords
     import Glibc
 #endif
 
-/// An application with two accounts: it works on one database, closes and compacts it, opens the other, and so on. On
+/// An application with two accounts works on one database, closes and compacts it, opens the other one, and so on. On
 /// the first visit half of a database is deleted, so that there is something to compact.
 ///
-/// A violation: a database that grows from visit to visit, one that is not compact after its last compaction, a switch
-/// that takes longer than the bound, a leaked descriptor or mapping, or a value that is not the last one written. Each
-/// of the two databases is compared with itself.
+/// A violation: a database that grows from visit to visit; one that is not compact after its last compaction; a switch
+/// that takes longer than the bound; a leaked descriptor or mapping; a value that is not the last one written. Each of
+/// the two databases is compared with its own earlier sizes.
 struct AccountSwitch: Scenario {
     let slug = "account-switch"
     let family = Family.growth
@@ -23,23 +23,22 @@ struct AccountSwitch: Scenario {
             "switches", .size, default: 40, range: 4...100_000, summary: "changes from one database to the other"),
         ScenarioParameter("transactions", .size, default: 20, summary: "transactions on a database before it is left"),
         ScenarioParameter("updates", .size, default: 100, summary: "random rows updated by each"),
-        ScenarioParameter("compact", default: "yes", allowed: ["yes", "no"], summary: "whether it is compacted then"),
-        ScenarioParameter("bound", .allowance, default: 5_000, summary: "milliseconds that a change may take"),
+        ScenarioParameter("compact", default: "yes", allowed: ["yes", "no"], summary: "whether it is left compacted"),
+        ScenarioParameter("bound", .allowance, default: 5_000, summary: "milliseconds that a switch may take"),
         ScenarioParameter(
             "plateau", .allowance, default: 110, range: 100...10_000,
-            summary: "percent of the size after its first two visits that a database may reach, and a step of growth"),
+            summary: "largest size of a database, in percent of that in its first two visits, and a step of growth"),
     ]
 
     /// Visits of a database that determine its expected size.
     private static let warmUp = 2
-    /// Switches between the first and the last count of handles: from this distance on a handle that leaks at every
-    /// switch is told from one that is opened once, late, or shown in two parts.
+    /// The least number of switches between the two counts of handles. A handle that leaks at every switch then shows
+    /// as many more; one that is opened once but late, or a mapping that the system shows in two parts, does not.
     private static let leastDistance = 8
 
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? {
         switch outcome {
-        // Slow switches and leaked handles need no promise: every engine must get that right. The same is true for a
-        // compaction that has no effect.
+        // No engine has to promise these: none may have slow switches, leaked handles or a compaction without effect.
         case .hung, .crashed, .memoryLimit, .overSize: nil
         default: outcome.brokenPromise(or: expects)
         }
@@ -47,7 +46,7 @@ struct AccountSwitch: Scenario {
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
 
-    /// One of the two.
+    /// One of the two databases.
     private struct Account {
         let location: DatabaseLocation
         /// Size after loading.
@@ -93,12 +92,12 @@ struct AccountSwitch: Scenario {
             try Self.leave(session, isCompacting: isCompacting)
             session = try context.open(accounts[1 - place].location, as: (any UpdateSession).self)
             stalls.record(MonotonicClock.now() - start)
-            // The database that was left: its files as they are now.
+            // The sizes of the files of the database that was just closed.
             accounts[place].course.note(
                 SizePoint(
                     position: number / 2 + 1, fileBytes: try context.fileBytes(at: accounts[place].location)))
             accounts[1 - place].handles.append(Self.handleCount(below: places))
-            // Both have been visited equally often.
+            // Ends only when both have been visited equally often.
             if context.isOverBudget && place == 1 && number > 2 * Self.warmUp {
                 report.cut()
                 break
@@ -154,8 +153,9 @@ struct AccountSwitch: Scenario {
                 detail: slowest <= Double(bound) ? "" : "\(slowest) ms, allowed \(bound)"))
     }
 
-    /// Counts handles each time the same database is open, from its second visit on: an engine may open what it needs
-    /// once. A mapping that the system shows in two parts is no leak; one that is lost at every switch is.
+    /// Compares the handles when the same database is open, after its second visit and after its last: an engine may
+    /// open once what it needs. More than one new handle per two switches is a leak; a mapping that the system shows in
+    /// two parts is not.
     private static func judgeHandles(_ accounts: [Account], _ report: CaseReport) {
         for (place, account) in accounts.enumerated() {
             let name = "database \(place)"

@@ -2,8 +2,8 @@ import Harness
 import Measuring
 import RunRecords
 
-/// Compacts a database of which half was deleted: its size must come close to that of a new one with the other half of
-/// the rows, and it must contain exactly these.
+/// Compacts a database of which half was deleted. Its size must come close to that of a new database with the other
+/// half of the rows, and it must contain exactly these rows.
 struct Compact: Scenario {
     let slug = "compact"
     let family = Family.growth

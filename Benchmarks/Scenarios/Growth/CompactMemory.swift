@@ -11,9 +11,9 @@ import Synchronization
 
 /// Measures the anonymous memory of a compaction, relative to the size of the file.
 ///
-/// A violation, where an engine promises a bounded size: more anonymous memory than the share of the file, and a
-/// constant, that the case allows. Pages of mapped files do not count: the kernel reclaims them when it needs memory. A
-/// file smaller than `least` is inconclusive: any use would stay below the constant.
+/// A violation, if the engine promises a bounded size: more anonymous memory than the allowed share of the file and a
+/// constant. Pages of mapped files do not count, since the kernel reclaims them when it needs memory. A file smaller
+/// than `least` makes the case inconclusive: any use would stay below the constant.
 struct CompactMemory: Scenario {
     let slug = "compact-memory"
     let family = Family.growth
@@ -25,10 +25,10 @@ struct CompactMemory: Scenario {
     let parameters = [
         ScenarioParameter(
             "bound", .allowance, default: 50, range: 1...10_000,
-            summary: "percent of the file, and 4 MiB, that a compaction may take for itself"),
+            summary: "memory that a compaction may take, in percent of the file's size, besides 4 MiB"),
         ScenarioParameter(
             "least", .allowance, default: 16_384, range: 1...100_000_000,
-            summary: "KiB of the file below which nothing is said"),
+            summary: "KiB of the file below which the case judges nothing"),
     ]
 
     /// Memory that a compaction may use for any file: buffers, and what the allocator keeps.

@@ -3,10 +3,10 @@ import Measuring
 import RunRecords
 import Synchronization
 
-/// Deletes half of the rows, then opens with a callback that decides on compaction: it must be called once, with true
-/// numbers, and be obeyed.
+/// Deletes half of the rows, then opens with a callback that decides on compaction. The engine must call it once, with
+/// true numbers, and do as it answers.
 ///
-/// For engines that have such a callback. An adapter that emulated it would test itself, and not the engine.
+/// Only for engines that have such a callback: an adapter that emulated it would test itself, and not the engine.
 struct CompactOnLaunch: Scenario {
     let slug = "compact-on-launch"
     let family = Family.growth
@@ -66,7 +66,7 @@ struct CompactOnLaunch: Scenario {
         } else {
             report.check("left as it was", expected: true, got: after > before / 4 * 3)
         }
-        // Where the deletion already made the file that small, the effect of the answer cannot be seen.
+        // A deletion that already made the file that small leaves no effect of the answer to see.
         fresh.requireWork(from: before, report)
         context.judgeContent("content", at: location, expected: deletion.oracle)
     }

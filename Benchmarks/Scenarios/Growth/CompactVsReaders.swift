@@ -11,9 +11,9 @@ import Synchronization
 
 /// One thread compacts again and again, while others open, read, write and close.
 ///
-/// A violation: a read that is not a state of the database as a whole; a lost increment; or an error other than the
+/// A violation: a read that is not a state of the database as a whole; a lost increment; an error other than the
 /// compaction's own refusal. An engine that compacts only a database that is not open elsewhere may refuse, or change
-/// nothing: where the file was never seen compacted, the case is inconclusive.
+/// nothing. If the file was never seen compacted, the case is inconclusive.
 struct CompactVsReaders: Scenario {
     let slug = "compact-vs-readers"
     let family = Family.growth
@@ -124,7 +124,7 @@ struct CompactVsReaders: Scenario {
     }
 
     private static func work(_ board: Board, role: Role, _ number: Int) throws -> Lane {
-        // The other threads end with the compactor; all end with a thread that met an error.
+        // The other threads end with the compactor, and all threads end with one that meets an error.
         defer { board.isOver.store(true, ordering: .releasing) }
         var lane = Lane()
         func goesOn() -> Bool {
@@ -145,8 +145,7 @@ struct CompactVsReaders: Scenario {
             lane.latency.record(elapsed)
             if role == .compactor { continue }
             board.visits.add(1, ordering: .relaxed)
-            // Give a chance to an engine that compacts only closed databases: each thread is away longer than it is
-            // there.
+            // An engine may compact only a closed database: each thread has the database closed longer than open.
             usleep(UInt32(min(20_000, elapsed / 1_000 * 3)))
         }
         return lane

@@ -2,7 +2,7 @@ import Harness
 import Measuring
 import RunRecords
 
-/// All rows deleted in one transaction and inserted again in another, round after round.
+/// Deletes all rows in one transaction and inserts them again in another, round after round.
 ///
 /// A violation: a file that grows from round to round, or other rows than were inserted last. The series shows the
 /// space that the engine reports as free after a deletion.
@@ -18,10 +18,10 @@ struct DeleteRefill: Scenario {
             summary: "times that everything is deleted and inserted again"),
         ScenarioParameter(
             "warm-up", .condition, default: 2, range: 1...100,
-            summary: "rounds that show how large the file has to be"),
+            summary: "first rounds, whose largest size of the file is the basis"),
         ScenarioParameter(
             "bound", .allowance, default: 110, range: 100...10_000,
-            summary: "percent of that, and a step of growth, that later rounds may reach"),
+            summary: "largest size in later rounds, in percent of the basis, besides a step of growth"),
     ]
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }

@@ -3,10 +3,11 @@ import Measuring
 import RunRecords
 import Seeds
 
-/// Short-lived threads open the database, write and end, while their sessions are released some rounds later.
+/// Short-lived threads open the database, write and end; their sessions are closed some rounds later.
 ///
 /// A violation: a file that keeps growing after the first rounds, or a row that differs from the threads' writes. An
-/// open session pins the version that it saw last: here each is kept open for a number of rounds set by the plan.
+/// open session pins the version that it saw last; here each stays open for the number of rounds in the parameter
+/// `held`.
 struct ManyWriterThreads: Scenario {
     let slug = "many-writer-threads"
     let family = Family.growth
@@ -15,13 +16,13 @@ struct ManyWriterThreads: Scenario {
     let schedule = Schedule.free
     let defaultDataset: String? = "people"
     let parameters = [
-        ScenarioParameter("rounds", .size, default: 100, range: 2...100_000, summary: "times that the threads come"),
+        ScenarioParameter("rounds", .size, default: 100, range: 2...100_000, summary: "rounds, each with new threads"),
         ScenarioParameter("threads", .size, default: 4, range: 1...256, summary: "threads of a round"),
         ScenarioParameter("updates", .size, default: 200, summary: "random rows that each updates in a transaction"),
-        ScenarioParameter("held", .condition, default: 8, summary: "rounds after which what a thread opened is closed"),
+        ScenarioParameter("held", .condition, default: 8, summary: "rounds for which a thread's session stays open"),
         ScenarioParameter(
             "bound", .allowance, default: 150,
-            summary: "percent of the size when the first is closed, and a step of growth, that is allowed"),
+            summary: "largest size, in percent of that up to the first closed sessions, besides a step of growth"),
     ]
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
@@ -77,7 +78,8 @@ struct ManyWriterThreads: Scenario {
         context.judgeContent("content", at: location, expected: oracle)
     }
 
-    /// The rows that a thread sets, and their values. Threads share no row, so that their order does not matter.
+    /// The rows that a thread sets, and their values. Threads share no row, so the order of their commits does not
+    /// matter.
     private struct Work: Sendable {
         private let seed: Seed
         private let threads: Int

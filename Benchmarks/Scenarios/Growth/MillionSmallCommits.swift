@@ -17,7 +17,7 @@ struct MillionSmallCommits: Scenario {
         ScenarioParameter("commits", .size, default: 1_000_000, range: 10...100_000_000, summary: "transactions"),
         ScenarioParameter(
             "bound", .allowance, default: 200,
-            summary: "percent of the size of the first tenth, and a step of growth, that others may reach"),
+            summary: "largest size, in percent of that in the first tenth of the commits, besides a step of growth"),
         ScenarioParameter(
             "written", .allowance, default: 32_768, summary: "bytes that a commit may write to its files, on average"),
     ]
@@ -76,7 +76,7 @@ struct MillionSmallCommits: Scenario {
         report.add(.writtenBytesPerCommit, average, count: count)
         report.add(.writeAmplification, average / 8, count: count)
         guard context.engine.promises(.boundedSize) else { return }
-        // No bytes counted: the engine writes in another way than by write calls.
+        // No bytes were counted if the engine writes in another way than by write calls.
         guard average > 0 else {
             report.inconclusive("no byte was written to the files that are counted")
             return

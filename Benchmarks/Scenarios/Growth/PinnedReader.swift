@@ -1,8 +1,8 @@
 import Harness
 import RunRecords
 
-/// A reader that holds an old version while a writer updates row after row: the file must not grow without bound, and
-/// the reader must see its version to the end.
+/// A reader holds an old version while a writer updates row after row. The file must not grow without bound, and the
+/// reader must see its version to the end.
 struct PinnedReader: Scenario {
     let slug = "pinned-reader"
     let family = Family.growth
@@ -17,7 +17,7 @@ struct PinnedReader: Scenario {
             summary: "versions held, the first before the first update"),
         ScenarioParameter(
             "bound", .allowance, default: 4,
-            summary: "times its size at the start, and a step of growth, that it may reach where a bound is promised"),
+            summary: "largest size, in multiples of that at the start, and a step of growth, if a bound is promised"),
     ]
 
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }

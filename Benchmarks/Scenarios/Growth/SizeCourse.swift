@@ -27,12 +27,13 @@ struct SizeCourse {
         basis * percent / 100 + min(stepBytes, basis)
     }
 
-    /// The same for a log, which is not proportional to a small file: it is preallocated, up to a step at once.
+    /// The allowed size of later logs. A log is preallocated, up to a step at once, so it is not in proportion to a
+    /// small file.
     static func allowedLog(from basis: Int, percent: Int) -> Int {
         max(stepBytes, basis * percent / 100)
     }
 
-    /// Why the largest file, or the largest log, is too large; empty where both are within their limits.
+    /// Why the largest file, or the largest log, is too large; empty if both are within their limits.
     static func complaint(file: Int, allowed: Int, log: Int, allowedLog: Int) -> String {
         if file > allowed { return "a file of \(file) bytes, allowed \(allowed)" }
         return log > allowedLog ? "a log of \(log) bytes, allowed \(allowedLog)" : ""

@@ -6,7 +6,7 @@ import RunRecords
 struct KeyedContent: Sendable {
     static let rows = KeyedRows(table: "Person", columns: ["name", "age", "score"], changed: "age")
 
-    /// By key: the sum over all columns but the changed one, and the changed one.
+    /// By key: the sum over all columns but `changed`, and the value of `changed`.
     private(set) var rests: [UInt64] = []
     private(set) var ages: [Int64] = []
     /// Prefix sums of both over the keys.
@@ -54,13 +54,13 @@ struct KeyedModel: Sendable {
     private let mix: KeyedMix
     private let lane: Int
     private let lanes: Int
-    /// Increments of other lanes, whose progress is unknown.
+    /// The most increments that other lanes may have made of a row: their progress is not known.
     private static let mostIncrements: Int64 = 1 << 40
     /// The values that this lane set, and its number of increments.
     private(set) var ages: [Int64: Int64] = [:]
     private(set) var increments: [Int64: Int64] = [:]
     private(set) var inserted: [(key: Int64, rest: UInt64, age: Int64)] = []
-    /// Of all requests so far, in order: equal for equal requests.
+    /// A digest of all requests so far, in order: lanes with equal requests have equal digests.
     private(set) var digest: UInt64 = 0
 
     init(_ content: KeyedContent, _ stream: RequestStream) {
@@ -108,7 +108,7 @@ struct KeyedModel: Sendable {
         return place < inserted.count ? (inserted[place].rest, inserted[place].age) : nil
     }
 
-    /// Ages that a read may return: only one where no other lane can change the row.
+    /// The ages that a read may return: a single one if no other lane can change the row.
     private func allowed(_ key: Int64, _ age: Int64) -> ClosedRange<Int64> {
         if mix.increments {
             let least = age + (increments[key] ?? 0)

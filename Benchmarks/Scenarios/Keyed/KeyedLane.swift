@@ -21,12 +21,12 @@ struct KeyedStretch: Sendable {
     var start: UInt64 = .max
     var end: UInt64 = 0
     var done = 0
-    /// By operation, from its start.
+    /// By operation: the time from when a request was sent to its answer.
     var service = [Histogram](repeating: Histogram(), count: KeyedOperation.allCases.count)
-    /// By operation, from its due time. Empty in a closed loop.
+    /// By operation: the time from when a request was due to its answer. Empty in a closed loop.
     var response = [Histogram](repeating: Histogram(), count: KeyedOperation.allCases.count)
     var lateness = Histogram()
-    /// The time from due to end of the slowest lane's last operation.
+    /// The response time of the last operation, of the lane in which it was longest.
     var lastResponse: UInt64 = 0
     var answers = CommitAnswers()
     /// Operations per second of each lane.
@@ -58,7 +58,7 @@ struct KeyedStretch: Sendable {
     }
 }
 
-/// One thread's requests, its model of their effects, and how they are sent.
+/// One thread's requests, a model of their effects, and the loop that sends them.
 struct KeyedLane: Sendable {
     typealias LaneSession = any KeyedRowSession & TableSession
 
@@ -73,8 +73,8 @@ struct KeyedLane: Sendable {
         self.row = row
     }
 
-    /// Sends `count` requests. Before `ready` is called, it draws them and makes the rows to insert; it checks answers
-    /// at the end: neither is in the measured time.
+    /// Sends `count` requests. Neither the drawing of requests and of rows to insert, before `ready` is called, nor the
+    /// check of the answers at the end is in the measured time.
     mutating func run(
         _ count: Int, on session: LaneSession, pace: KeyedPace?, deadline: UInt64, witness: IOWitness?,
         ready: () -> Void
@@ -98,8 +98,8 @@ struct KeyedLane: Sendable {
         return stretch
     }
 
-    /// A closed loop: sends the next request when the last one is answered. With a pacer an open one: sends each when
-    /// it is due, or as soon after that as earlier ones allow.
+    /// Without a pacer a closed loop: sends the next request when the last one is answered. With a pacer an open loop:
+    /// sends each request when it is due, or, if an earlier one takes longer, right after that one's answer.
     private mutating func send(
         _ requests: [KeyedRequest], _ rows: [Table?], on session: LaneSession, stretch: inout KeyedStretch,
         deadline: UInt64, witness: IOWitness?, pacer: inout Pacer<SystemPacerClock>?
@@ -108,7 +108,7 @@ struct KeyedLane: Sendable {
             let due = pacer?.next()
             let commit = request.operation.isChange ? witness?.beginCommit() : nil
             let begin = MonotonicClock.now()
-            // Out of time: end without sending.
+            // Out of time: ends before this request is sent.
             if begin >= deadline { return }
             answers[place] = try Self.send(request, rows[place], on: session)
             let end = MonotonicClock.now()

@@ -6,14 +6,14 @@ import RunRecords
 struct OpenLoop {
     static let parameters = [
         ScenarioParameter(
-            "rate", .condition, default: 0, summary: "open: requests a second; 0: a share of what is possible"),
+            "rate", .condition, default: 0, summary: "open: requests a second; 0: a share of the largest rate"),
         ScenarioParameter("load", .condition, default: 80, range: 1...1000, summary: "open: that share, in percent"),
         ScenarioParameter(
             "saturation", default: "closed", allowed: ["closed", "search"],
-            summary: "open: what is possible is what a closed loop reaches, or what a search finds"),
+            summary: "open: the largest rate is the one of a closed loop, or the one that a search finds"),
         ScenarioParameter(
             "arrivals", default: "poisson", allowed: ArrivalSchedule.Spacing.allCases.map(\.rawValue),
-            summary: "open: requests come at random, or one like the other"),
+            summary: "open: requests come at random moments, or at equal distances"),
         ScenarioParameter("bound", .allowance, default: 20, summary: "search: milliseconds that p99 may take at most"),
         ScenarioParameter("windows", .effort, default: 8, summary: "search: rates that are tried at most"),
         ScenarioParameter(
@@ -38,7 +38,7 @@ struct OpenLoop {
         late = UInt64(try context.integer("late")) * 1_000_000
     }
 
-    /// Runs it. Returns the largest possible rate, where it was searched for.
+    /// Runs the loop. Returns: the largest rate that is possible, if it was searched for.
     func run(_ load: KeyedLoad) throws -> (value: Double, count: Int)? {
         let report = context.report
         let given = try context.integer("rate")
@@ -57,7 +57,7 @@ struct OpenLoop {
             }
             rate = possible * Double(try context.integer("load")) / 100
         }
-        // No request was answered, and the case reports it.
+        // The closed loop got no answer, which the case reports.
         guard rate > 0 else { return most }
         if context.isOverBudget {
             report.cut()
@@ -104,7 +104,7 @@ struct OpenLoop {
                         + "99 of 100 within \(service) ms of when they were sent"))
     }
 
-    /// Why a stretch is inconclusive: the pacer itself was late. nil where it kept to its schedule.
+    /// Why a stretch is inconclusive: the pacer itself was late. nil if it kept to its schedule.
     private func reason(_ lateness: Histogram) -> String? {
         guard lateness.count >= 10, lateness.quantile(0.9) > late else { return nil }
         return "the pacer was \(Double(lateness.quantile(0.9)) / 1e6) ms late in one of ten of the arrivals that it "
@@ -113,7 +113,7 @@ struct OpenLoop {
 
     // MARK: Saturation
 
-    /// The largest rate whose p99 stays under the bound, and whose last request does, too; nil where none was found.
+    /// The largest tried rate whose p99 and whose last response stay under the bound; nil if there is none.
     private func search(_ load: KeyedLoad, from guess: Double) throws -> Double? {
         guard guess > 0 else { return nil }
         let bound = UInt64(try context.integer("bound")) * 1_000_000

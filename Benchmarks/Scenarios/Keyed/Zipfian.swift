@@ -41,7 +41,7 @@ struct Zipfian: Sendable {
         return min(max(rank, 0), count - 1)
     }
 
-    /// The same, with the frequent numbers spread over the range.
+    /// A rank's number: the frequent ranks are spread over the range of the keys.
     func scattered(_ random: inout RandomStream) -> Int {
         Int(splitMix(UInt64(rank(&random))) % UInt64(count))
     }

@@ -3,7 +3,7 @@ import Measuring
 import RunRecords
 import Seeds
 
-/// A table of many rows gets other columns, as a new version of a program needs them.
+/// Changes the columns of a table with many rows, as a new version of an application needs them.
 ///
 /// A violation: a row that differs from what the change must leave, a missing or an extra row, a change that is
 /// acknowledged but not done.
@@ -23,7 +23,7 @@ struct ChangeColumns: Scenario {
     /// Rows per transaction.
     private static let rowsAtOnce = 50_000
 
-    /// One row in ten thousand, first the eighth, has a name that does not fit into a page of rows.
+    /// In one row of ten thousand, first in the eighth, the first name is too long for a page of rows.
     private static func row(_ number: Int) -> ResidentRow {
         let isLong = number % 10_007 == 7
         return ResidentRow(

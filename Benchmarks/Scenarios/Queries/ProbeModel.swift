@@ -154,7 +154,7 @@ struct ProbeModel {
         }
     }
 
-    /// By grapheme cluster; the last star takes one more whenever the rest does not match.
+    /// Compares grapheme clusters. If the pattern after its last `*` does not match, that `*` takes one character more.
     private static func isLike(_ text: [Character], _ pattern: [Character]) -> Bool {
         var (place, next) = (0, 0)
         var star: (next: Int, place: Int)?

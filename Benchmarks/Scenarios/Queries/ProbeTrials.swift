@@ -13,10 +13,10 @@ struct ProbeTrials {
     private var (asked, answered) = (0, 0)
 
     static let parameters = [
-        ScenarioParameter("rows", .size, default: 2_000, range: 10...10_000_000, summary: "rows that are asked about"),
+        ScenarioParameter("rows", .size, default: 2_000, range: 10...10_000_000, summary: "rows of the table"),
         ScenarioParameter(
             "queries", .size, default: 400, range: 3...10_000_000,
-            summary: "questions, each compared with a naive answer"),
+            summary: "queries, each compared with a naive result"),
     ]
 
     /// Stores the rows in an empty database of the case.
@@ -117,13 +117,13 @@ struct ProbeTrials {
 
     private static func short(_ text: String) -> String { String(text.prefix(600)) }
 
-    /// Both zeros are one extreme, and so are all NaNs. Texts are compared by their bytes.
+    /// Both zeros are equal extremes, and so are all NaNs. Texts are compared by their bytes.
     private static func isSame(_ a: Value, _ b: Value) -> Bool {
         if case .real(let a) = a, case .real(let b) = b { return a == b || a.isNaN && b.isNaN }
         return FullReadComparison.isSame(a, b)
     }
 
-    /// Rows as stored, value by value: Swift's `String` treats two spellings of a letter as equal.
+    /// Compares rows value by value, as they are stored: Swift's `String` treats two spellings of a letter as equal.
     private static func isSame(_ a: ProbeRow, _ b: ProbeRow) -> Bool {
         func isSame(_ a: String?, _ b: String?) -> Bool {
             guard let a, let b else { return a == nil && b == nil }
@@ -138,7 +138,7 @@ struct ProbeTrials {
             && a.friend == b.friend && a.friends == b.friends
     }
 
-    /// Engines add in different orders.
+    /// Reals may differ a little, since engines add in different orders.
     private static func isClose(_ a: Value, _ b: Value) -> Bool {
         guard case .real(let a) = a, case .real(let b) = b else { return a == b }
         return a == b || a.isNaN && b.isNaN || abs(a - b) <= 1e-9 * max(abs(a), abs(b))
@@ -149,7 +149,7 @@ struct ProbeTrials {
         let report = context.report
         report.add(.trials, Double(number), statistic: "count")
         for (reason, count) in declined.sorted(by: { $0.key < $1.key }) {
-            report.note("\(count) questions were not asked: \(reason)")
+            report.note("\(count) queries were not tried: \(reason)")
         }
         if context.onlyTrial == nil {
             context.require(self.asked, "no question was asked: the engine can ask none of them")

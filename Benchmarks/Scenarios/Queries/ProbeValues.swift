@@ -7,8 +7,8 @@ import Seeds
 enum ProbeValues {
     static let integers: [Int64] = [.min, .min + 1, -1, 0, 1, .max - 1, .max]
 
-    /// - Parameter session: where it stores null for NaN, rows have another value instead: all other rows are the same
-    ///   for every engine.
+    /// - Parameter session: if it stores null for NaN, the rows have another value instead of NaN; all other rows are
+    /// the same for every engine.
     static func reals(for session: any ProbeSession) -> [Double] {
         [session.storesNaN ? .nan : 2.5, -0.0, 0, 1.5, -1.5]
     }

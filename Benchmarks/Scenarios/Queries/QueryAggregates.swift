@@ -5,8 +5,8 @@ import Seeds
 /// Sums, extremes and means over nulls, NaNs, no rows, and beyond the limits of integers; repeated while a few rows at
 /// a time are inserted between others, changed and deleted.
 ///
-/// A violation: a result that differs from the naive one. SQLite has no NaN, and fails where a sum overflows: it gets
-/// neither.
+/// A violation: a result that differs from the naive one. SQLite stores NaN as null and fails if a sum overflows, so it
+/// gets neither.
 struct QueryAggregates: Scenario {
     let slug = "query-aggregates"
     let family = Family.queries
@@ -35,7 +35,7 @@ struct QueryAggregates: Scenario {
                 id: id, number: numbers[random.below(numbers.count)], real: reals[random.below(reals.count)],
                 text: "\(random.below(20))")
         }
-        // With gaps between them.
+        // The ids have gaps, into which later rows are inserted.
         var trials = try ProbeTrials(context, (0..<count).map { row($0 * Self.gap) })
         var choice = context.random("questions")
         let columns: [ProbeColumn] = [.number, .indexedNumber, .real, .indexedReal]
@@ -53,10 +53,10 @@ struct QueryAggregates: Scenario {
         try trials.measure(queries)
     }
 
-    /// The distance of the first rows' ids.
+    /// The distance between the ids of the first rows.
     private static let gap: Int64 = 4
 
-    /// One transaction that inserts rows between others, changes some, and deletes one.
+    /// One transaction inserts rows between others and changes some; another one deletes a row.
     private static func change(
         _ trials: inout ProbeTrials, _ all: Int, random: inout RandomStream, row: (Int64) -> ProbeRow
     ) throws {
@@ -68,7 +68,7 @@ struct QueryAggregates: Scenario {
     private static func condition(_ random: inout RandomStream, rows: Int) -> ProbeCondition {
         let low = Int64(random.below(rows))
         switch random.below(6) {
-        // All, none, one, a range, a few by text, those without a number.
+        // All rows, none, one, a range, a few by text, those without a number.
         case 0: return .and([])
         case 1: return .compare(.id, .less, .integer(0))
         case 2: return .compare(.id, .equal, .integer(low))

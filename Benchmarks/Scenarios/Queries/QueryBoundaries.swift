@@ -2,8 +2,8 @@ import Harness
 import RunRecords
 import Seeds
 
-/// Tables of as many rows as a node holds, one less and one more; values that become null and back; deleted ranges, so
-/// that nodes merge; rows inserted between others.
+/// Tables of as many rows as a node holds, one row less and one more. Values become null and get values again; ranges
+/// are deleted, so that nodes merge; rows are inserted between others.
 ///
 /// A violation: a row that differs from what was written, a query whose rows differ from the naive answer, or a wrong
 /// sum.
@@ -14,7 +14,7 @@ struct QueryBoundaries: Scenario {
     let requires: Set<Capability> = [.probes]
     let parameters = [
         ScenarioParameter("most", .size, default: 4_097, range: 9...10_000_000, summary: "rows of the largest table"),
-        ScenarioParameter("queries", .size, default: 30, summary: "questions after every change"),
+        ScenarioParameter("queries", .size, default: 30, summary: "queries after every change"),
     ]
     func run(_ context: CaseContext) throws {
         let most = try context.integer("most")
@@ -28,7 +28,8 @@ struct QueryBoundaries: Scenario {
             if trials == nil {
                 trials = try ProbeTrials(context, rows)
             } else {
-                // One database for all sizes: the same transaction deletes the rows of the last one.
+                // One database for all sizes: the transaction that stores the rows of a size deletes the rest of the
+                // previous one.
                 let gone = trials?.model.rows.keys.filter { $0 >= Int64(size) } ?? []
                 try trials?.store(rows, deleting: gone)
             }

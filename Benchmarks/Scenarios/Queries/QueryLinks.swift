@@ -8,7 +8,7 @@ import Seeds
 struct QueryLinks: Scenario {
     let slug = "query-links"
     let family = Family.queries
-    let question = "Are questions through links right past a thousand links to one row?"
+    let question = "Are queries through links right if more than a thousand rows link to one?"
     let requires: Set<Capability> = [.probes]
     let parameters = ProbeTrials.parameters
 

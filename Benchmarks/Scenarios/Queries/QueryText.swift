@@ -2,8 +2,8 @@ import Harness
 import RunRecords
 import Seeds
 
-/// Texts of all planes of Unicode, with and without case folding, patterns, and texts that differ only after a long
-/// prefix, some only in their last byte.
+/// Texts of several scripts and of both planes of Unicode that have letters in two cases, with and without case
+/// folding; patterns; texts that differ only after a long prefix, some only in their last byte.
 ///
 /// A violation: a query whose rows differ from the naive answer.
 struct QueryText: Scenario {
@@ -15,7 +15,7 @@ struct QueryText: Scenario {
         ProbeTrials.parameters + [
             ScenarioParameter(
                 "marks", default: "some", allowed: ["some", "none"],
-                summary: "none: no letter with a mark behind it, so that patterns by scalar and by character agree")
+                summary: "none: no letter with a combining mark, so that patterns by scalar and by character agree")
         ]
 
     /// One grapheme cluster of two scalars.
@@ -32,7 +32,7 @@ struct QueryText: Scenario {
         let count = Int64(try context.integer("rows"))
         let letters = try context.text("marks") == "some" ? Self.letters : Self.letters.filter { $0 != Self.marked }
         let rows = (0..<count).map { id in
-            // The first rows have these: every table contains both texts of each pair.
+            // The first rows have the texts of the boundaries, so that every table contains both texts of each pair.
             let edge = id < ProbeValues.texts.count ? ProbeValues.texts[Int(id)] : nil
             return ProbeRow(id: id, text: edge ?? (random.below(12) == 0 ? nil : Self.text(&random, 0...8, letters)))
         }

@@ -1,8 +1,8 @@
 /*
  * Berkeley DB 5.3 for assay: one B-tree in a transactional environment of one process.
  *
- * Every open runs recovery. The shared regions of the environment are in private memory: the directory holds data and
- * logs alone; processes is not claimed for that reason.
+ * Every open runs recovery. The shared regions of the environment are in private memory (DB_PRIVATE), so that the
+ * directory holds only data and logs. A second process could not join such an environment: processes is not claimed.
  */
 #include <assay_engine.h>
 #include <db.h>
@@ -21,7 +21,7 @@ struct assay_transaction {
     assay_store *store;
     DB_TXN *handle;
     int is_write;
-    /* What the newest get gave: grown by the library. */
+    /* The value that the newest get returned, in memory that Berkeley DB reallocates. */
     DBT value;
 };
 
@@ -36,7 +36,10 @@ struct assay_cursor {
 
 static const char data_file[] = "data.db";
 static _Thread_local char last_text[512];
-/* What the library said by its callback, which knows more than the number that comes back. */
+/*
+ * The newest message that Berkeley DB passed to `listen` on this thread. It says more than the code that a call
+ * returns.
+ */
 static _Thread_local char told[384];
 
 static void listen(const DB_ENV *environment, const char *prefix, const char *message) {
@@ -84,7 +87,7 @@ static DBT given(assay_bytes bytes) {
     return dbt;
 }
 
-/* Memory that the library makes larger when it has to. */
+/* A DBT whose memory Berkeley DB reallocates if a result does not fit. */
 static DBT growing(void) {
     DBT dbt;
     memset(&dbt, 0, sizeof dbt);
@@ -94,7 +97,10 @@ static DBT growing(void) {
 
 static int berkeley_close(assay_store *store) {
     int code = 0, next;
-    /* Writes dirty pages to the file, then removes log files that recovery no longer needs. */
+    /*
+     * The checkpoint writes dirty pages to the data file. DB_LOG_AUTO_REMOVE then removes logs that recovery does not
+     * need.
+     */
     if (store->db != NULL) {
         code = store->environment->txn_checkpoint(store->environment, 0, 0, 0);
         next = store->db->close(store->db, 0);
@@ -111,7 +117,7 @@ static int berkeley_close(assay_store *store) {
 static int prepare(DB_ENV *environment, uint32_t durability) {
     int code = 0;
     environment->set_errcall(environment, listen);
-    /* A transaction locks every page that it touches. */
+    /* A transaction holds a lock for every page that it touches: the default limits stop large transactions. */
     if (code == 0) code = environment->set_lk_max_locks(environment, 400000);
     if (code == 0) code = environment->set_lk_max_objects(environment, 400000);
     if (code == 0) code = environment->set_lk_max_lockers(environment, 10000);
@@ -119,7 +125,7 @@ static int prepare(DB_ENV *environment, uint32_t durability) {
     if (code == 0) code = environment->set_lk_detect(environment, DB_LOCK_DEFAULT);
     if (code == 0) code = environment->set_timeout(environment, 5000000, DB_SET_LOCK_TIMEOUT);
     if (code == 0) code = environment->set_flags(environment, DB_TIME_NOTGRANTED, 1);
-    /* Trials copy all files: with the default log of 10 MiB, copying would dominate them. */
+    /* Trials copy all files of a store: with the default log file of 10 MiB, that would take most of their time. */
     if (code == 0) code = environment->set_lg_max(environment, 1 << 20);
     if (code == 0) code = environment->log_set_config(environment, DB_LOG_AUTO_REMOVE, 1);
     if (code == 0 && durability == ASSAY_PERIODIC_DURABILITY) {
@@ -146,8 +152,8 @@ static int berkeley_open(const char *directory, uint32_t durability, assay_store
     if (code == 0) code = db_create(&db, store->environment, 0);
     if (code == 0) code = db->set_flags(db, DB_CHKSUM);
     /*
-     * A page as large as a sector: recovery takes it for granted that a page is written whole or not at all, and of a
-     * page of several sectors a loss of power may leave a part.
+     * Recovery assumes that a page is written whole or not at all. Only one sector is: after a loss of power a page of
+     * several sectors may have a part of them written.
      */
     if (code == 0) code = db->set_pagesize(db, 512);
     if (code == 0) {
@@ -178,7 +184,10 @@ static int berkeley_begin(assay_store *store, uint32_t how, assay_transaction **
     transaction->is_write = how == ASSAY_WRITE;
     transaction->value = growing();
     if (how & ASSAY_SNAPSHOT) {
-        /* A snapshot begins with the first read, not with the transaction. */
+        /*
+         * Berkeley DB fixes a snapshot at the first read of the transaction, but Assay expects it from begin: read
+         * here.
+         */
         DBT nothing = given((assay_bytes){"", 1});
         code = store->db->exists(store->db, transaction->handle, &nothing, 0);
         if (code != 0 && code != DB_NOTFOUND) {
@@ -207,7 +216,10 @@ static void berkeley_abort(assay_transaction *transaction) {
 static int berkeley_get(assay_transaction *transaction, assay_bytes key, assay_bytes *value) {
     DBT wanted = given(key);
     DB *db = transaction->store->db;
-    /* What is going to be written is locked as such: two that both read first would lock each other out. */
+    /*
+     * DB_RMW takes a write lock for the read. Two write transactions that took read locks on one page and then wrote to
+     * it would deadlock.
+     */
     int code = db->get(db, transaction->handle, &wanted, &transaction->value, transaction->is_write ? DB_RMW : 0);
     value->data = transaction->value.data;
     value->size = transaction->value.size;
@@ -267,7 +279,10 @@ static int move(assay_cursor *cursor, u_int32_t how) {
 
 static int first(assay_cursor *cursor) {
     if (!cursor->has_from) return move(cursor, cursor->is_backward ? DB_LAST : DB_FIRST);
-    /* The first key that is not below the bound; the key's memory is the one that is grown. */
+    /*
+     * DB_SET_RANGE finds the first key that is not below the bound. It may reallocate the key's memory, so that has to
+     * come from malloc.
+     */
     cursor->key.data = malloc(cursor->from.size + 1);
     cursor->key.size = cursor->from.size;
     memcpy(cursor->key.data, cursor->from.data, cursor->from.size);
@@ -285,7 +300,7 @@ static int berkeley_next(assay_cursor *cursor, assay_bytes *key, assay_bytes *va
         int place = order(&cursor->key, &cursor->to);
         if (cursor->is_backward ? place <= 0 : place >= 0) code = DB_NOTFOUND;
     }
-    /* The end, now and at every further call. */
+    /* 2: the scan is at its end, and every further call says so. */
     if (code == DB_NOTFOUND) cursor->has_begun = 2;
     *key = (assay_bytes){cursor->key.data, cursor->key.size};
     *value = (assay_bytes){cursor->value.data, cursor->value.size};
@@ -312,7 +327,7 @@ static int berkeley_compact(assay_store *store) {
     return answer(code, "compact");
 }
 
-/* Recovery runs first: DB->verify requires a file that needs none. */
+/* The open runs recovery first: DB->verify requires a file that needs none. */
 static int berkeley_check(const char *directory) {
     assay_store *store = NULL;
     int status = berkeley_open(directory, ASSAY_FULL_DURABILITY, &store);
@@ -324,7 +339,7 @@ static int berkeley_check(const char *directory) {
     int code = db_create(&db, NULL, 0);
     if (code != 0) return failed(code, "check");
     db->set_errcall(db, listen);
-    /* The handle is gone afterwards, whatever the answer. */
+    /* DB->verify destroys the handle, also when it fails. */
     return answer(db->verify(db, path, NULL, NULL, 0), "verify");
 }
 

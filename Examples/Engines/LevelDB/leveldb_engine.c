@@ -1,8 +1,9 @@
 /*
  * LevelDB for assay, by its C interface (leveldb/c.h).
  *
- * A read transaction is a set of read options, with a snapshot where one is asked for. A write transaction is a write
- * batch, under a lock of the process: it reads only earlier commits, so own-writes is not claimed.
+ * A read transaction is a set of read options, with a snapshot if Assay asks for one. A write transaction is a write
+ * batch; it holds a mutex of the store until it ends, since LevelDB has no lock for a writer. Its reads see only
+ * earlier commits and not the batch, so own-writes is not claimed.
  */
 #include <assay_engine.h>
 #include <leveldb/c.h>
@@ -25,7 +26,7 @@ struct assay_transaction {
     const leveldb_snapshot_t *snapshot;
     /* NULL in a read transaction. */
     leveldb_writebatch_t *batch;
-    /* What the newest get gave. */
+    /* The value that the newest get returned: freed by the next get and at the end of the transaction. */
     char *value;
 };
 
@@ -33,7 +34,7 @@ struct assay_cursor {
     leveldb_iterator_t *iterator;
     int is_backward;
     int has_begun;
-    /* The bound that is left out, if there is one. */
+    /* The second bound of the scan, which is not in the range. has_end is 0 if the scan has none. */
     int has_end;
     char *end;
     size_t end_size;
@@ -46,7 +47,7 @@ static int failed(int status, const char *text) {
     return status;
 }
 
-/* Turns LevelDB's text into an answer, and frees it. ASSAY_OK where there is none. */
+/* Frees LevelDB's error text, and returns the status that it stands for; ASSAY_OK if `text` is NULL. */
 static int answer(char *text) {
     if (text == NULL) return ASSAY_OK;
     int status = ASSAY_OTHER;
@@ -60,7 +61,7 @@ static int answer(char *text) {
 
 static int level_open(const char *directory, uint32_t durability, assay_store **out) {
     struct stat status;
-    /* LevelDB would make it. */
+    /* LevelDB would make the directory; assay_engine.h requires an error. */
     if (stat(directory, &status) != 0) return failed(ASSAY_IO, "there is no such directory");
     assay_store *store = calloc(1, sizeof *store);
     if (store == NULL) return failed(ASSAY_OTHER, "no memory");
@@ -177,7 +178,10 @@ static int level_scan(
     } else if (from == NULL) {
         leveldb_iter_seek_to_last(iterator);
     } else {
-        /* The first key that is not below the bound: one step back, unless it is the bound itself. */
+        /*
+         * A backward scan begins at the last key that is not above the bound. The seek finds the first key that is not
+         * below it: the wanted one is the key before, unless this is the bound itself.
+         */
         leveldb_iter_seek(iterator, from->data, from->size);
         if (!leveldb_iter_valid(iterator)) {
             leveldb_iter_seek_to_last(iterator);
@@ -207,7 +211,7 @@ static int level_next(assay_cursor *cursor, assay_bytes *key, assay_bytes *value
     if (cursor->has_end) {
         int place = order(key->data, key->size, cursor->end, cursor->end_size);
         if (cursor->is_backward ? place <= 0 : place >= 0) {
-            /* The same answer again, should it be asked again. */
+            /* The iterator stays here, so that each further call compares the same key and finds the end again. */
             cursor->has_begun = 0;
             return ASSAY_NOT_FOUND;
         }
@@ -232,7 +236,10 @@ static int level_compact(assay_store *store) {
     return ASSAY_OK;
 }
 
-/* LevelDB has no check of its own: every block is read with its checksum verified, past the cache. */
+/*
+ * LevelDB has no check of its own. A scan with verify_checksums reads and verifies every data block of the tables, and
+ * leaves the cache as it is. Damage of the log is found only if the open reports it.
+ */
 static int level_check(const char *directory) {
     assay_store *store = NULL;
     int status = level_open(directory, ASSAY_FULL_DURABILITY, &store);
@@ -255,7 +262,10 @@ static int level_check(const char *directory) {
 static const char *level_settings(uint32_t durability) {
     switch (durability) {
     case ASSAY_FULL_DURABILITY: return "sync = true\nwrite_buffer_size = 4 MiB\nblock_cache = 8 MiB\nwriters = a lock";
-    /* Every write is in the log file, and so with the system, when it returns: there is nothing weaker. */
+    /*
+     * Without sync, too, LevelDB hands each record of its log to the system before a write returns. It has no weaker
+     * setting than that, so that both classes use it.
+     */
     case ASSAY_PERIODIC_DURABILITY:
     case ASSAY_NO_DURABILITY: return "sync = false\nwrite_buffer_size = 4 MiB\nblock_cache = 8 MiB\nwriters = a lock";
     default: return NULL;

@@ -1,12 +1,12 @@
 /*
  * Realm core for assay, by its C++ interface: the database under RealmSwift and the other Realm SDKs.
  *
- * All entries stand in one dictionary (a Map of RealmSwift) of one object, from strings to binary data. A dictionary is
- * in the order of its keys. Objects are in none, so a range of them would be a query over all of them and a sort.
+ * All entries are in one dictionary (a Map of RealmSwift) of one object, from strings to binary data. A dictionary
+ * is sorted by its keys. Objects have no order, so a range of them would be a query over all of them and a sort.
  * README.md has figures of both.
  *
- * Realm has transactions that read, that are frozen and that write, and each of them sees one version of the file. No
- * function of Realm's may throw past the C interface: each call of Realm stands in `attempt`.
+ * Realm has read, frozen and write transactions, and each sees one version of the file. Exceptions must not cross the C
+ * interface: every call of Realm that may throw is made inside `attempt`, except in realm_abort, which catches its own.
  */
 #include <assay_engine.h>
 
@@ -23,14 +23,14 @@
 
 struct assay_store {
     realm::DBRef db;
-    /* Where the dictionary is: keys of table, object and column stay what they are. */
+    /* The keys by which a transaction finds the dictionary. Realm never changes them. */
     realm::TableKey table;
     realm::ObjKey object;
     realm::ColKey column;
 };
 
 struct assay_transaction {
-    /* The dictionary belongs to the transaction, and goes first. */
+    /* Declared before `entries`, and so destroyed after it: the dictionary refers to the transaction. */
     realm::TransactionRef handle;
     realm::Dictionary entries;
     bool is_write;
@@ -38,17 +38,17 @@ struct assay_transaction {
 
 struct assay_cursor {
     const realm::Dictionary *entries;
-    /* The places in the dictionary that are left, ascending: from `first` up to and without `end`. */
+    /* The places in the dictionary that the scan has not returned yet: `first` ..< `end`, ascending. */
     size_t first, end;
     bool is_backward;
     std::string key;
 };
 
 static const char file_name[] = "/data.realm";
-/* The object store of the SDKs wants this beginning of a table's name. */
+/* The object store of the SDKs requires this prefix for the table of a class. */
 static const char table_name[] = "class_Store";
 static const char column_name[] = "entries";
-/* A byte of a key becomes at most two of a string. */
+/* `encoded` makes at most two bytes of a string from a byte of a key. */
 static const size_t longest_key = realm::Table::max_string_size / 2;
 static const size_t longest_value = realm::Table::max_string_size;
 
@@ -59,10 +59,10 @@ static int failed(int status, const char *call, const char *text) noexcept {
     return status;
 }
 
-/* Which answer an error of Realm's is. Its asserts are no errors: they end the process. */
+/* The status that stands for an exception of Realm. A failed assert of Realm throws nothing: it ends the process. */
 static int status_of(const realm::Exception &error) {
     switch (error.code()) {
-    /* No file of another origin or version comes here: an unknown version of the format is a damaged one. */
+    /* The adapter opens only files that this version of Realm wrote: an unknown version of the format means damage. */
     case realm::ErrorCodes::InvalidDatabase:
     case realm::ErrorCodes::UnsupportedFileFormatVersion: return ASSAY_CORRUPT;
     case realm::ErrorCodes::OutOfDiskSpace:
@@ -79,7 +79,7 @@ static int status_of(const realm::Exception &error) {
     }
 }
 
-/* Runs a call of Realm, and turns its exceptions into an answer. */
+/* Runs calls of Realm, and returns a status for an exception. */
 template <class Body>
 static int attempt(const char *call, Body &&body) noexcept {
     try {
@@ -96,8 +96,9 @@ static int attempt(const char *call, Body &&body) noexcept {
 }
 
 /*
- * A byte becomes the character whose number is 48 more. Realm's strings are UTF-8, and a dictionary refuses keys with a
- * point or a dollar in front; both are below 48, and UTF-8 orders as the numbers of its characters do.
+ * A byte of a key becomes the character with the number of the byte + 48. Realm's strings are UTF-8, and a dictionary
+ * refuses keys that begin with `.` or `$`: both have numbers below 48. UTF-8 sorts as the numbers of its characters do,
+ * so that the order of the keys stays.
  */
 static const unsigned offset = 48;
 
@@ -117,7 +118,10 @@ static std::string encoded(assay_bytes key) {
     return text;
 }
 
-/* What a damaged file has in a key's place is a key like others here: it is for Realm to say that a file is damaged. */
+/*
+ * Does not validate: if a damaged file has other bytes in place of a key, they become some key. To detect damage is
+ * Realm's task.
+ */
 static void decode(realm::StringData text, std::string &key) {
     key.clear();
     for (size_t place = 0; place < text.size(); place++) {
@@ -150,7 +154,7 @@ static bool find(assay_store *store, const realm::Transaction &transaction) {
 
 static void make(assay_store *store) {
     realm::TransactionRef transaction = store->db->start_write();
-    /* Another process may have been faster. */
+    /* Another process may have made the table since this one looked. */
     if (find(store, *transaction)) return;
     realm::TableRef table = transaction->add_table(table_name);
     table->add_column_dictionary(realm::type_Binary, column_name);
@@ -164,7 +168,7 @@ static int realm_open(const char *directory, uint32_t durability, assay_store **
         auto level = durability == ASSAY_FULL_DURABILITY ? realm::DBOptions::Durability::Full
                                                          : realm::DBOptions::Durability::Unsafe;
         auto store = std::make_unique<assay_store>();
-        /* With the history that the SDKs keep of every file, which says what the newest commits changed. */
+        /* The history of the newest changes, which the SDKs keep in every file. */
         store->db = realm::DB::create(
             realm::make_in_realm_history(), std::string(directory) + file_name, realm::DBOptions(level));
         if (!find(store.get(), *store->db->start_read())) make(store.get());
@@ -186,7 +190,7 @@ static int realm_begin(assay_store *store, uint32_t how, assay_transaction **out
     return attempt("begin", [&]() -> int {
         auto transaction = std::make_unique<assay_transaction>();
         transaction->is_write = how == ASSAY_WRITE;
-        /* A reading transaction sees one version too; a frozen one is what Realm has for long reads. */
+        /* A read transaction sees one version too. A frozen one is Realm's kind for long reads. */
         if (transaction->is_write) transaction->handle = store->db->start_write();
         else if (how & ASSAY_SNAPSHOT) transaction->handle = store->db->start_frozen();
         else transaction->handle = store->db->start_read();
@@ -197,7 +201,10 @@ static int realm_begin(assay_store *store, uint32_t how, assay_transaction **out
     });
 }
 
-/* What was written and not committed is dropped. The newest text stays: it is that of the commit that failed. */
+/*
+ * Ends the transaction, and drops changes that were not committed. It sets no error text: after a failed commit that of
+ * the commit stays.
+ */
 static void realm_abort(assay_transaction *transaction) {
     try {
         transaction->handle->close();
@@ -220,7 +227,9 @@ static int realm_get(assay_transaction *transaction, assay_bytes key, assay_byte
         std::string text = encoded(key);
         auto found = transaction->entries.try_get(realm::StringData(text));
         if (!found) return ASSAY_NOT_FOUND;
-        /* It stands in the mapped file, or in memory that the transaction has: until it ends, or writes. */
+        /*
+         * The bytes are in the mapped file or in memory of the transaction: valid until the transaction ends or writes.
+         */
         *value = bytes(*found);
         return ASSAY_OK;
     });
@@ -243,7 +252,7 @@ static int realm_delete(assay_transaction *transaction, assay_bytes key) {
     });
 }
 
-/* The place of the first key that is not below the bound, or with `is_after` the first that is above it. */
+/* The place of the first key that is not below the bound, or if `is_after` of the first key above it. */
 static size_t place(const realm::Dictionary &entries, const assay_bytes &bound, bool is_after) {
     std::string text = encoded(bound);
     realm::StringData wanted(text);
@@ -265,7 +274,7 @@ static int realm_scan(
         cursor->entries = &entries;
         cursor->is_backward = backward != 0;
         const assay_bytes *lower = backward ? to : from, *upper = backward ? from : to;
-        /* Of the two bounds `from` is in the range and `to` is not, in either direction. */
+        /* In both directions `from` is in the range and `to` is not. */
         cursor->first = lower == nullptr ? 0 : place(entries, *lower, backward != 0);
         cursor->end = upper == nullptr ? entries.size() : place(entries, *upper, backward != 0);
         *out = cursor.release();
@@ -311,11 +320,12 @@ static const char *realm_settings(uint32_t durability) {
     switch (durability) {
     case ASSAY_FULL_DURABILITY: return "durability = Full\nhistory = in-realm\nencryption = off\nlayout = dictionary";
     /*
-     * Neither of two candidates. Unsafe lets the system write in any order: what a loss of power leaves may be damaged,
-     * and not just old. Commits that DBOptions::enable_async_writes syncs later are lost with the process until then.
+     * Realm has no such class. With Unsafe the system writes in any order, so that a loss of power may leave a damaged
+     * file, not just an old one. With DBOptions::enable_async_writes a process that ends loses the commits that are not
+     * synced yet.
      */
     case ASSAY_PERIODIC_DURABILITY: return nullptr;
-    /* Without fsync, and in no order; version 14 calls msync all the same for each map that it gives up. */
+    /* Commits without fsync, in any order. Version 14 still calls msync for each map that it drops. */
     case ASSAY_NO_DURABILITY: return "durability = Unsafe\nhistory = in-realm\nencryption = off\nlayout = dictionary";
     default: return nullptr;
     }
@@ -331,7 +341,7 @@ static assay_engine_functions made_engine() {
     engine.size = sizeof engine;
     engine.name = "realm";
     engine.version = version;
-    /* Group::verify, which comes nearest to a check, does nothing unless Realm was built for debugging. */
+    /* Group::verify would be the check, but does nothing unless Realm was built for debugging. */
     engine.capabilities = "persistent snapshots own-writes compaction processes";
     engine.promises =
         "durability | (in other words) transactions are ACID, and a commit is written to disk at once | "
@@ -339,12 +349,14 @@ static assay_engine_functions made_engine() {
         "atomicity | (in other words) all operations of a transaction take effect or none does; no passing state is "
         "seen after a crash of the system | the same\n"
         "isolation serializable | (in other words) one writer at a time; others wait | the same";
-    /* A commit is durable in the data file. The next compaction removes the files of a killed one. */
+    /*
+     * A commit is durable in data.realm. A compaction that was killed leaves data.realm.*, which the next one removes.
+     */
     engine.files = "data data.realm\nlock data.realm.lock\nlock data.realm.note\nignored data.realm.*";
     engine.longest_key = longest_key;
     engine.longest_value = longest_value;
     engine.allows_empty_key = 1;
-    /* The lock of the writer has to be given back by the thread that took it. */
+    /* The thread that took the writer's lock has to release it. */
     engine.threads = ASSAY_THREAD_PER_TRANSACTION;
     engine.settings = realm_settings;
     engine.open = realm_open;

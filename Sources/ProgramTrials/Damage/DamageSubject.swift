@@ -7,23 +7,23 @@ import RunRecords
     import Darwin
 #endif
 
-/// What is damaged, and what stands beside it in each copy: names, permissions, links, directories.
+/// The files that are damaged, and all else that a copy of them needs: further names, permissions, links, directories.
 package struct DamageSubject: Sendable {
-    /// Every file once, whatever number of names it has. It is called by the first one's ``BytePath/text``.
+    /// Each file once, even if it has several names (hard links). It is called by its first name, as ``BytePath/text``.
     package private(set) var files = DamagedFiles([])
-    /// What `{}` stands for, below a copy's directory; empty for the directory itself.
+    /// The path that replaces `{}` in a command, relative to a copy's directory; empty for that directory itself.
     package private(set) var name = ""
-    /// In an order in which each stands behind the one that it is in.
+    /// Parents before their children.
     private var directories: [(path: BytePath, mode: UInt32)] = []
     /// Symbolic links, FIFOs and sockets.
     private var nodes: [(path: BytePath, node: FileNode)] = []
-    /// Of each file, its first name first.
+    /// By index in `files`: the names of the file, the one that it is called by first.
     private var names: [[BytePath]] = []
-    /// Permissions, of each file.
+    /// By index in `files`.
     private var modes: [UInt32] = []
     private var rootMode: UInt32 = 0o755
 
-    /// Files of the usual permissions, the first of which `{}` stands for.
+    /// Files in memory, with the permissions 644; `{}` stands for the first one.
     package init(_ files: [(name: String, bytes: [UInt8])]) {
         self.files = DamagedFiles(files.map { (BytePath($0.name).text, $0.bytes) })
         name = files.first?.name ?? ""
@@ -31,13 +31,13 @@ package struct DamageSubject: Sendable {
         modes = files.map { _ in 0o644 }
     }
 
-    /// A directory with all below it, or files that are named one by one and come to stand beside each other.
+    /// Reads a directory with all below it, or files that are named one by one, which a copy holds in one directory.
     ///
     /// Throws: `TrialRefusal` for what cannot be damaged.
     package init(at paths: [String]) throws {
         var found = FoundFiles()
         if paths.count == 1, FileTree.isDirectory(paths[0]) {
-            // The directory may be named by a link to it.
+            // The path may be a symbolic link to the directory.
             let root = BytePath(FileTree.absolute(paths[0]) ?? paths[0])
             rootMode = UInt32(try FileTree.status(root).st_mode) & 0o7777
             try take(root, nil, &found)
@@ -55,7 +55,7 @@ package struct DamageSubject: Sendable {
         }
     }
 
-    /// What was read of files so far.
+    /// The files read so far, so that a file with several names is read once.
     private struct FoundFiles {
         var indexes: [FileIdentity: Int] = [:]
         var bytes: [[UInt8]] = []
@@ -103,7 +103,7 @@ package struct DamageSubject: Sendable {
         modes.append(UInt32(status.st_mode) & 0o7777)
     }
 
-    /// The same files from another time. One that was not there then is empty.
+    /// The same files as they were at another time, read from `path`. A file that is missing there is empty.
     ///
     /// Throws: `TrialRefusal` where there is nothing to read.
     package func older(_ path: String) throws -> DamagedFiles {
@@ -122,7 +122,7 @@ package struct DamageSubject: Sendable {
 
     // MARK: Copies
 
-    /// Leaves the files, damaged in one place or in none, in a directory that was not there.
+    /// Writes the files, with one damage or none, to a directory. An existing directory is replaced.
     package func write(_ change: FileChange?, to directory: String) throws {
         try FileTree.remove(directory)
         try FileTree.createDirectory(directory)
@@ -135,7 +135,7 @@ package struct DamageSubject: Sendable {
             for name in names[index].dropFirst() { try FileTree.addName(root.appending(name), to: first) }
         }
         for (path, node) in nodes { try node.make(at: root.appending(path)) }
-        // At the end, and from below: one may let nothing be made in it.
+        // Last, and children before parents: permissions may forbid creating entries.
         for (path, mode) in directories.reversed() { try FileTree.setMode(mode, of: root.appending(path)) }
         try FileTree.setMode(rootMode, of: root)
     }

@@ -15,7 +15,7 @@ package struct DamageTrial: Sendable {
 package struct DamageTrials: Sendable {
     package let subject: DamageSubject
     package let command: CheckCommand
-    /// For the copies.
+    /// The directory of the copies.
     package let directory: String
     package var older: DamagedFiles?
     package var pageSize = 4_096
@@ -99,7 +99,7 @@ package struct DamageTrials: Sendable {
         var lines: PrintedLines
     }
 
-    /// Makes the files anew, and reads them.
+    /// Writes a fresh copy with the change, and runs the read command on it.
     private func read(_ change: FileChange?, in directory: String) throws -> Reading {
         try subject.write(change, to: directory)
         let path = subject.name.isEmpty ? directory : directory + "/" + subject.name

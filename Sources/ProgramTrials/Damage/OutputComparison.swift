@@ -9,7 +9,7 @@ import RunRecords
 /// The output of a command, as lines that are comparable between runs.
 package struct PrintedLines: Equatable, Sendable {
     package let lines: [[UInt8]]
-    /// Whether the last line is complete.
+    /// Whether the output ends with a newline.
     package let isEnded: Bool
 
     /// - Parameters:

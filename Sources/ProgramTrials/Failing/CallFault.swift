@@ -8,7 +8,8 @@ package enum CallFault: Hashable, Sendable, CustomStringConvertible {
         case inputOutputError = "EIO"
         case noSpace = "ENOSPC"
         case quota = "EDQUOT"
-        /// Half of the bytes; for good, the disk is full after it.
+        /// A read or write transfers half of its bytes. If the fault is for good, later calls of its kinds fail with
+        /// ENOSPC.
         case short
     }
 

@@ -14,7 +14,7 @@ package struct FaultChoice: Sendable {
     /// The maximum number of places for each fault, chosen by the seed, including the first and the last; nil for all.
     package var samples: Int?
     package var seed: Seed
-    /// Once, for good, or both.
+    /// Whether a fault strikes one call, or that call and all later ones; each choice is a trial of its own.
     package var lasting: [Bool] = [false, true]
 
     package init(samples: Int?, seed: Seed) {
@@ -58,7 +58,7 @@ package struct FaultChoice: Sendable {
         return faults("space", count: count, effect, lasting) + middle
     }
 
-    /// A kill right before and right after each call that changes the disk, and at moments.
+    /// A kill right before and right after each call that changes the disk, and at random moments.
     package func kills(moments: Int, _ state: some CallCounting) -> [CallFault] {
         let count = state.count(CallKind.changing)
         let calls = CallFault.Side.allCases.flatMap { side in

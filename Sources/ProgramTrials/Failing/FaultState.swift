@@ -42,9 +42,9 @@ package struct FaultState: CallCounting, Sendable {
     package var isMisread: Bool { value(.misread) != 0 }
     /// Calls that the fault struck.
     package var struck: Int { value(.struck) }
-    /// The call to be struck could not be: one byte has no half.
+    /// The fault could not strike its call: one byte has no half.
     package var isInapplicable: Bool { value(.inapplicable) != 0 }
-    /// System calls by number, which no fault strikes.
+    /// Calls that the program makes by number (`syscall`) or by io_uring, which no fault strikes.
     package var unseen: Int { value(.unseen) }
     package var maps: Int { value(.maps) }
     /// Streams of the C library that write to files: their calls are made inside the library.

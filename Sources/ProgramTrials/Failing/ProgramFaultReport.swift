@@ -16,7 +16,8 @@ package struct ProgramFaultReport: Sendable {
     /// Calls that no fault can strike, and that were not tried for this reason.
     private var unreached: Int { baseline.state.unseen + baseline.state.streams + baseline.past.count }
 
-    /// 2 if something was broken; 3 if no trial was struck, one was not, or some calls cannot be.
+    /// 2 for a violation; 3 if a fault did not strike, if the program has calls that no fault can strike, or without a
+    /// trial.
     package var exitStatus: Int32 {
         if !violations.isEmpty { return 2 }
         return unstruck > 0 || unreached > 0 || trials.isEmpty ? 3 : 0

@@ -16,7 +16,7 @@ package struct ProgramFaultTrials: Sendable {
     package let library: String
     /// Initial content of each copy; nil: an empty directory.
     package var original: String?
-    /// For the copies.
+    /// The directory of the copies.
     package let directory: String
     package var output = WatchedProgram.Output.terminal
     package var limitSeconds: Double?
@@ -47,7 +47,7 @@ package struct ProgramFaultTrials: Sendable {
     private struct Ran {
         var end: WatchedEnd
         var state: FaultState
-        /// Killed from outside, at a moment.
+        /// This process killed the program at the chosen moment.
         var isKilled = false
         var place: Place
 
@@ -141,8 +141,8 @@ package struct ProgramFaultTrials: Sendable {
         return LaneResults(trials.outputs.compactMap { $0 }, isInterrupted: trials.isInterrupted)
     }
 
-    /// Runs of one trial until the program is killed before its end. With 6, a program of some milliseconds ended first
-    /// beside compilers in one of 20 trials.
+    /// The most runs of one trial that kills at a moment: a short program may end before the kill comes. With 6 runs
+    /// beside compilers, a program of some milliseconds ended before each of them in one of 20 trials.
     private static let mostAttempts = 24
 
     /// Nil if the call cannot be struck in that way. `keeps`: leaves the directory as the check found it.

@@ -15,7 +15,8 @@ import Synchronization
 /// missed sync would make a correct program look wrong.
 final class CallWatch: Sendable {
     static let variable = "ASSAY_CALLS"
-    /// The number of the program's end of the socket, until the program's first instruction.
+    /// The number of the program's end of the socket, which the recorder in the program uses before the program's first
+    /// instruction.
     static let descriptor: Int32 = 198
 
     /// The program's end.
@@ -110,7 +111,7 @@ final class CallWatch: Sendable {
     /// The listener from the first program; nil if it sends none.
     private func receive() -> Int32? {
         while true {
-            // Bytes sent before the end are readable after it.
+            // Read before the wait: what the program sent before it ended is readable then.
             let isLast = isStopped.load(ordering: .sequentiallyConsistent)
             if wait(own) & Int16(POLLIN) != 0 { break }
             if isLast { return nil }

@@ -17,7 +17,7 @@ package struct TrialRefusal: Error, CustomStringConvertible {
 /// Base names of files whose content need not survive a power failure: locks and shared memory. Patterns of `*` and
 /// `?`.
 package struct VolatileNames: Sendable {
-    /// Of SQLite, LMDB, LevelDB and RocksDB. Others use such names for files that they rename later.
+    /// Of SQLite, LMDB, LevelDB and RocksDB. `*.lock` is left out: other programs rename such files into place.
     package static let known = ["*-shm", "*-lock", "lock.mdb", "LOCK"]
 
     package let patterns: [String]

@@ -33,7 +33,7 @@ package struct TraceReader {
     package private(set) var starts: [UInt32: Int] = [:]
     /// The first process, and its parent.
     package private(set) var first: (process: UInt32, parent: Int64)?
-    /// A sync of everything counts as one of each written file.
+    /// Whether the trace has a sync of everything, which `operations` has as one sync of each written file.
     package private(set) var hasWideSync = false
 
     private let root: String
@@ -212,7 +212,8 @@ package struct TraceReader {
 
     /// One after another, as the kernel does it.
     private mutating func takeSyncOfAll(_ record: TraceRecord) {
-        // An error concerns no particular file, and a success does not undo an earlier failure of one.
+        // An error names no file, so none counts as failed. After a success, contents whose own sync failed before stay
+        // uncertain.
         if record.failed { return }
         for inode in dirtyFiles.sorted() { add(record, .sync, .sync(inode: inode), role: roles[inode] ?? .data) }
         for path in dirtyDirectories.sorted() {

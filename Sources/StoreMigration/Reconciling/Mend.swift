@@ -42,7 +42,7 @@ struct Mend {
         for (side, ids) in wanted { try makeRows(ids, in: side) }
     }
 
-    /// An existing row is left to the writer that inserted it.
+    /// A row that a writer has inserted meanwhile is left as it is.
     private mutating func makeRows(_ ids: [RecordID], in side: StoreSide) throws {
         try writer.queue.sync {
             let (source, target) = (try writer.stores[side.other].records(ids), try writer.stores[side].records(ids))
@@ -133,7 +133,7 @@ struct Mend {
                 } catch {
                     leave(change.id, error)
                     if (error as? MigrationError)?.code != .invalidChange { failures += 1 }
-                    // Every record failed, so the cause is the store and not a record.
+                    // Three records failed for another reason than their values, so the cause is the store.
                     if failures == 3 { throw error }
                 }
             }

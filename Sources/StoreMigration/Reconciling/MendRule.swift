@@ -26,7 +26,8 @@ public enum Mending: Sendable {
 public enum MendRule: Sendable {
     case oldWins
     case newWins
-    /// The record whose property is the higher one; null is the lowest. Of two equal ones the store in `tie`.
+    /// The record with the higher value of the property `by` wins; null is the lowest. If both are equal, the store in
+    /// `tie` wins.
     ///
     /// If one store lacks the record, `deletion` decides about a record that the writer is known to have deleted. Any
     /// other record is copied to the other store, so that none is lost.

@@ -79,7 +79,7 @@ public final class Reconciler: Sendable {
         return hashes
     }
 
-    /// Rereads these records of both stores.
+    /// Rereads these records of both stores, and updates their hashes.
     public func refresh(_ ids: [RecordID]) throws {
         writer.queue.sync { for side in StoreSide.allCases { writer.stores.refreshHashes(ids, side) } }
     }

@@ -57,7 +57,7 @@ public struct StoreChanges: Sendable {
 }
 
 extension PrimaryStore {
-    /// All records changed.
+    /// Returns the change as it is: for a store that keeps every value exactly.
     public func asKept(_ change: RecordChange) throws -> RecordChange { change }
 
     func model(named name: String) throws -> RecordModel {

@@ -36,7 +36,7 @@ public final class DoubleWriter: @unchecked Sendable {
     /// The newest batch that the first store is known to have.
     private var reached = 0
     private var waitingSince: [Int: ContinuousClock.Instant] = [:]
-    /// One reading at a time, since each restarts the list of concurrent changes.
+    /// One reading at a time: each begins the pair's set of concurrently changed records anew.
     let readingQueue = DispatchQueue(label: "migration.reading")
 
     /// Opens or creates the outbox, and writes the batches that a dead process left in it.
@@ -103,8 +103,8 @@ public final class DoubleWriter: @unchecked Sendable {
 
     /// Writes a batch to the stores that the phase writes.
     ///
-    /// Both get values that both can represent: no sign of a zero, dates at the coarser precision. After an error
-    /// nothing was written, except with `writeUnknown`.
+    /// Both get values that both can represent (``PrimaryStore/asKept(_:)``): zeros without a sign, dates at the
+    /// coarser precision. After an error nothing was written, except with `writeUnknown`.
     @discardableResult
     public func write(_ changes: [RecordChange]) throws -> WriteOutcome {
         if changes.isEmpty { return .done }
@@ -199,7 +199,7 @@ public final class DoubleWriter: @unchecked Sendable {
         }
     }
 
-    /// To the one store that the phase writes.
+    /// Writes a batch to the only store that the phase writes; no entry of the outbox repeats it.
     private func applyAlone(_ changes: [RecordChange], to side: StoreSide) throws {
         do { try stores.apply(changes, to: side) } catch {
             throw Self.failure(
@@ -239,8 +239,8 @@ public final class DoubleWriter: @unchecked Sendable {
     private func drainAll() throws -> (side: StoreSide, error: any Error)? {
         let outbox = try outbox()
         let all = try outbox.waiting()
-        // The store may or may not have the batch, since its process died or the commit failed. Repeating it is
-        // harmless.
+        // The first store may lack the newest batch: the process died before the commit, or the commit failed. Writing
+        // it again is harmless.
         if let newest = all.last, newest.sequence > reached {
             do { try stores.apply(newest.changes, to: newest.first) } catch { return (newest.first, error) }
             reached = newest.sequence
@@ -249,7 +249,7 @@ public final class DoubleWriter: @unchecked Sendable {
             let side = waiting.first.other
             do { try stores.apply(waiting.changes, to: side) } catch { return (side, error) }
             outbox.finish(waiting.sequence)
-            // Otherwise the next process would write the batch again, over later ones.
+            // Removed at once if later batches follow: after a crash the next process would write this one over them.
             if all.count > 1 { try outbox.settle() }
             let since = waitingSince.removeValue(forKey: waiting.sequence)
             if let since {
@@ -309,7 +309,7 @@ public final class DoubleWriter: @unchecked Sendable {
         }
     }
 
-    /// The records changed since the cut-over, as the new store has them now.
+    /// Writes the records changed since the cut-over to the old store, as the new store has them now.
     private func writeBack(_ outbox: Outbox) throws {
         let ids = try outbox.noted(.changed)
         // Inserts rows before links, which may refer to any row.

@@ -8,7 +8,7 @@ final class StorePair {
     let hasLinks: Bool
     var phase = MigrationPhase.old
     private(set) var figures: [MigrationPhase: MigrationFigures] = [:]
-    /// Once a reconciler has built them.
+    /// nil until a reconciler has built them, and after a store could not be read.
     var hashes: HashPair?
     /// While hashes are built, the records that changed since the reading began.
     var changedWhileReading: Set<RecordID>?

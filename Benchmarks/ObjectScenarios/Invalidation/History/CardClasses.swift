@@ -8,7 +8,7 @@ import Strata
     import Foundation
 #endif
 
-/// A card, of either of the two classes between which scripts migrate.
+/// A card of a script, of one of the two classes between which scripts migrate.
 protocol ShownCard: Object {
     static func make(_ id: Int) -> Self
     static func find(_ id: Int, in realm: Realm) -> Self?

@@ -18,8 +18,9 @@ enum CardChange: Equatable, Sendable {
 /// The cards in plain Swift: the expected result of every operation.
 struct CardModel: Equatable, Sendable {
     struct Card: Equatable, Sendable {
-        /// Identity of a card: a new card with the key of a deleted one has another. Within the write that created the
-        /// deleted one it is the same, since an object's identity is its key and creation version.
+        /// Identity of a card. A card that is created with the key of a deleted one is another card. If both were
+        /// created in one write they have the same identity, since an object's identity is its key and its creation
+        /// version.
         let birth: Int
         var title: String
         var rank: Int
@@ -41,7 +42,7 @@ struct CardModel: Equatable, Sendable {
 
     private(set) var cards: [Int: Card] = [:]
     private var births = 0
-    /// Births of the current write, by id.
+    /// The births of cards that the current write created, by id.
     private var newborn: [Int: Int] = [:]
     /// Whether the file has the newer class.
     private(set) var isNewer = false
@@ -60,14 +61,14 @@ struct CardModel: Equatable, Sendable {
     /// Equal except for the counter of births: a cancelled write uses some up.
     func isSame(as other: CardModel) -> Bool { cards == other.cards && isNewer == other.isNewer }
 
-    /// After a cancelled write: births are never reused.
+    /// This model after `write` was cancelled: the births that the write used up are never used again.
     func cancelled(_ write: CardModel) -> CardModel {
         var model = self
         model.births = write.births
         return model
     }
 
-    /// Of a write that is committed.
+    /// To be called when a write was committed.
     mutating func endWrite() { newborn = [:] }
 
     mutating func apply(_ change: CardChange) {
@@ -103,7 +104,7 @@ struct CardModel: Equatable, Sendable {
         }
     }
 
-    /// To the other class: the effect of a migration on every card.
+    /// Migrates every card to the other class.
     mutating func migrate() {
         isNewer.toggle()
         for (id, card) in cards { cards[id]?.note = isNewer ? Self.note(card.title) : nil }

@@ -73,7 +73,7 @@ enum CardWatch: Equatable, CustomStringConvertible {
             if shelf.keepsOrder {
                 expected = .places(change)
             } else {
-                // Several change sets are right. The actual one must be among them.
+                // Several change sets are right, and the one that came must be one of them.
                 guard events.count == 1, case .places(let told) = events[0] else {
                     return complaint(.places(change), events)
                 }
@@ -125,7 +125,7 @@ enum CardWatch: Equatable, CustomStringConvertible {
 }
 
 extension PlaceChange {
-    /// For a list that contains a card twice the indices are not derived: only whether a notification is due.
+    /// nil if no notification is due. Without a fixed order several change sets are right, so no indices are derived.
     fileprivate init?(from before: [CardModel.Row], to after: [CardModel.Row], _ shelf: CardShelf) {
         if shelf.keepsOrder {
             self.init(from: before, to: after)
@@ -137,12 +137,12 @@ extension PlaceChange {
     }
 }
 
-/// One observer of a Realm, and its notifications since the last query.
+/// One observer of a Realm, and the notifications that ``takeEvents()`` has not returned yet.
 final class CardObserver {
     let watch: CardWatch
     private var events: [CardEvent] = []
     private var token: NotificationToken?
-    /// The first notification of a collection's observer; nil for an object, which has none.
+    /// The rows of the first notifications of a collection's observer; empty for an object, whose observer gets none.
     private(set) var initial: [[String]] = []
 
     init<C: ShownCard>(card: C, _ watch: CardWatch) {

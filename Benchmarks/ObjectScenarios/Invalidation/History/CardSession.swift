@@ -12,9 +12,9 @@ struct CardFinding: Error {
     }
 }
 
-/// The open database of a script, for either class: the held references and observers of the program.
+/// The open database of a script, for one of the two classes, with the references and observers that the script holds.
 protocol CardPlace: AnyObject {
-    /// The contents of the Realm and of the file, in the model's terms.
+    /// The contents of the file and of the Realm, according to the model.
     var state: CardState { get set }
     func perform(_ kind: CardOperation.Kind, _ numbers: [Int]) throws -> Bool
     var tally: CardTally { get }

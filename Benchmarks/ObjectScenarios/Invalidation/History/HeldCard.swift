@@ -4,7 +4,7 @@ import Strata
 enum HeldCard<C: ShownCard> {
     case live(C, _ id: Int, _ birth: Int, hash: Int)
     case list(List<C>, _ owner: Int, _ birth: Int)
-    /// With its line as it was then.
+    /// With the line of the card when it was frozen.
     case frozen(C, String)
 
     func expectInvalidated(_ slot: Int) throws {

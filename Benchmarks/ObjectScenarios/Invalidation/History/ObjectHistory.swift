@@ -17,7 +17,7 @@ struct ObjectHistory: ScriptedScenario {
     let parameters = [
         ScenarioParameter(
             "operations", .size, default: 200, range: 1...20_000, summary: "operations that the seed draws"),
-        ScenarioParameter("cards", .size, default: 8, range: 1...1_000, summary: "keys of the objects that are there"),
+        ScenarioParameter("cards", .size, default: 8, range: 1...1_000, summary: "keys that the objects get"),
         ScenarioParameter("slots", .size, default: 6, range: 1...100, summary: "objects held, and observers, at once"),
         Self.historyParameter,
     ]
@@ -28,7 +28,7 @@ struct ObjectHistory: ScriptedScenario {
         let file = CardFile(
             path: location.directory + "/cards.strata", durability: context.test.durability, reports: CardReports())
         let deadline = context.deadline
-        // A thread without a run loop: notifications are delivered only on request.
+        // A thread without a run loop: notifications come only when the script refreshes or writes.
         let end = try OtherThread.run { CardHistory(file).run(operations, deadline: deadline) }
         for (operation, trial) in zip(operations, end.trials) {
             context.report.add(

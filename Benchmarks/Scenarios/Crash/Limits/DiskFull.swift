@@ -23,10 +23,10 @@ struct DiskFull: Scenario {
             summary: "operations that the seed draws, a reopen and a compaction beside them"),
         ScenarioParameter("keys", .size, default: 24, range: 1...10_000, summary: "keys that they are drawn from"),
         ScenarioParameter("trials", .effort, default: 12, range: 1...1_000, summary: "amounts of room that are left"),
-        ScenarioParameter("least", .condition, default: 0, range: 0...1_000_000, summary: "KiB that are left at least"),
+        ScenarioParameter("least", .condition, default: 0, range: 0...1_000_000, summary: "the least amount, in KiB"),
         ScenarioParameter(
             "filesystem", default: "ext4", allowed: SmallFileSystem.Kind.allCases.map(\.rawValue),
-            summary: "what is full: it is made, mounted and seen by the trial alone"),
+            summary: "the file system that is full: the trial makes one, and mounts it for itself alone"),
     ]
 
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? {
@@ -52,8 +52,8 @@ struct DiskFull: Scenario {
             }
     }
 
-    /// Amounts of free KiB below the need of the script: none, even steps, and repeated halves, since some engines
-    /// need more space than they write. Each at least `least`.
+    /// Amounts of free space in KiB, below what the script needs: none, even steps, and the need halved again and
+    /// again, since some engines need more space than they write. Each is at least `least`.
     static func rooms(need: Int, count: Int, least: Int = 0) -> [Int] {
         let kibibytes = need >> 10
         let halves = count / 2
@@ -62,8 +62,8 @@ struct DiskFull: Scenario {
         return Set((even + steps).map { max(least, $0) }).sorted()
     }
 
-    /// The session that met the full disk must still read: nil where it did. A session that is about to be reopened may
-    /// need space for that.
+    /// What is wrong if the session that met the full disk cannot read any more; nil if it reads. A session that is
+    /// about to be reopened is left out, since reopening may need space.
     static func objection(
         _ events: [ScriptEvent], _ operations: [ScriptOperation]
     ) -> (outcome: Outcome, detail: String)? {
@@ -78,7 +78,7 @@ struct DiskFull: Scenario {
 
     func run(_ context: CaseContext) throws {
         guard let witness = IOWitness.shared else {
-            return context.report.inconclusive("denied calls cannot be seen: \(Preload.libraryName) is not there")
+            return context.report.inconclusive("\(Preload.libraryName) is not beside the program; build it (make)")
         }
         guard let kind = SmallFileSystem.Kind(rawValue: try context.text("filesystem")) else {
             throw HarnessError("no such file system: \(try context.text("filesystem"))")
@@ -125,7 +125,7 @@ struct DiskFull: Scenario {
         }
     }
 
-    /// Tries to mount, since the right to do so cannot be read elsewhere. nil where it works.
+    /// Tries to mount, since no other way tells whether this process may. nil if it works.
     private static func reasonAgainst(_ kind: SmallFileSystem.Kind, _ context: CaseContext) throws -> String? {
         if let reason = kind.reasonAgainst { return reason }
         let directory = context.directory + "/mount"

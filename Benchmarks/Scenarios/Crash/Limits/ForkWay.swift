@@ -1,6 +1,6 @@
 import RunRecords
 
-/// The behaviour of a child that a program forks while it has a database open. Its address is `fork:WAY,N`.
+/// What the child does that a program forks while it has a database open. The address of a trial is `fork:WAY,N`.
 enum ForkWay: String, CaseIterable {
     /// Ends at once by `_exit`.
     case leave

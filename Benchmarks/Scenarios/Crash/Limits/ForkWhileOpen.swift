@@ -21,7 +21,7 @@ struct ForkWhileOpen: Scenario {
     let schedule = Schedule.free
     let defaultDataset: String? = "damage"
     let expects: Promise.Kind? = .durability
-    let parameters = [ScenarioParameter("trials", .effort, default: 6, range: 1...10_000, summary: "forks of each way")]
+    let parameters = [ScenarioParameter("trials", .effort, default: 6, range: 1...10_000, summary: "forks in each way")]
 
     /// A timeout breaks a promise of progress: no wrong value was seen.
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? { outcome.brokenPromise(or: expects) }

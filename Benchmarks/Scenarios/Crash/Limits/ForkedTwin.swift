@@ -7,10 +7,10 @@ import RunRecords
     import Darwin
 #endif
 
-/// The child that a writer forks during its work. Its results are in files, since the trial is the parent of the
-/// writer only.
+/// The child that a writing process forks during its work. The child's results are in files, because the process of the
+/// trial is the parent of the writer only.
 ///
-/// Its closures run in the writer and in the child; `wait` and the results are for the trial.
+/// Its closures run in the writer and in the child; `wait` and the results are for the process of the trial.
 final class ForkedTwin {
     private static let commits = 20
     private static let seconds = 8.0
@@ -26,7 +26,7 @@ final class ForkedTwin {
 
     private var forkedFile: String { directory + "/forked" }
     private var acknowledgedFile: String { directory + "/acknowledged" }
-    /// The file with its end, in words that begin with an outcome.
+    /// The file that says how the child ended: an outcome, a space and the detail.
     private var endFile: String { directory + "/end" }
 
     /// `count`: the writer's acknowledgement after which it forks.
@@ -110,10 +110,11 @@ final class ForkedTwin {
 
     var hasForked: Bool { FileTree.exists(forkedFile) }
 
-    /// The number of its acknowledged commits.
+    /// The number of the child's acknowledged commits.
     func acknowledged() throws -> Int { FileTree.exists(acknowledgedFile) ? try FileTree.size(acknowledgedFile) : 0 }
 
-    /// Waits until it has ended; nil where that went well. Call it while the writer still runs.
+    /// Waits until the child has ended; nil if it ended well. To be called while the writer still runs, which reaps the
+    /// child.
     func wait() throws -> (outcome: Outcome, detail: String)? {
         guard hasForked else { return nil }
         let timeout = ProcessTimeout(for: getpid())

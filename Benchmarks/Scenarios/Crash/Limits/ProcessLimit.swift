@@ -60,7 +60,7 @@ struct ProcessLimit: Hashable, CustomStringConvertible {
             try bound(.fileSize, to: amount)
         case .threads:
             try ProcessRights.becomeLonelyUser()
-            // This thread counts, too.
+            // The calling thread counts, too.
             try bound(.processes, to: amount + 1)
         case .addressSpace:
             Self.fillHeap()

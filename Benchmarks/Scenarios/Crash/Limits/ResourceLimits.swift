@@ -12,9 +12,8 @@ import Seeds
 /// Plays a script on an engine's own files in a process with fewer descriptors, threads or address space, or smaller
 /// files, than the script needs: each trial has one limit, and the process that judges the result has none.
 ///
-/// The need is measured without a limit first, and the limits lie between zero and that. An error is always allowed. A
-/// process that the kernel ends by SIGXFSZ has the outcome `memory-limit`: acknowledged commits must be there all the
-/// same.
+/// The need is measured without a limit first; the limits lie between zero and the need. An error is always allowed. A
+/// process that the kernel ends by SIGXFSZ has the outcome `memory-limit`; its acknowledged commits must be there, too.
 struct ResourceLimits: Scenario {
     let slug = "resource-limits"
     let family = Family.crash
@@ -33,7 +32,7 @@ struct ResourceLimits: Scenario {
             summary: "what is limited"),
         ScenarioParameter(
             "signal", default: "both", allowed: ["both", "default", "ignored"],
-            summary: "of a file that is too large: what SIGXFSZ does"),
+            summary: "what SIGXFSZ does when a file would get too large"),
     ]
 
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? {
@@ -70,7 +69,7 @@ struct ResourceLimits: Scenario {
 
     func run(_ context: CaseContext) throws {
         guard let witness = IOWitness.shared else {
-            return context.report.inconclusive("denied calls cannot be seen: \(Preload.libraryName) is not there")
+            return context.report.inconclusive("\(Preload.libraryName) is not beside the program; build it (make)")
         }
         var playing = FaultedScript(
             context, witness, ScriptDraw.everyAction(of: context.test),
@@ -91,7 +90,8 @@ struct ResourceLimits: Scenario {
             var fault = ScriptFault()
             fault.begin = { if !ConditionMistake.limitLeftOut.isPlanted { try limit.set() } }
             fault.signal = limit.signal
-            // As with failing calls: half of the processes end as by a kill.
+            // Half of the processes close the database at their end, the others leave it as a kill does; as for failing
+            // calls.
             fault.closes = limits.firstIndex(of: limit).map { $0 % 2 == 0 } ?? true
             let location = DatabaseLocation(directory: context.trialDirectory + "/database")
             let (outcome, detail) = try script.attempt(fault, at: location, tallies[place])
@@ -100,7 +100,7 @@ struct ResourceLimits: Scenario {
         try report(context, zip(kinds, tallies).map { ($0.rawValue, $1) })
     }
 
-    /// The limits of this case, and what is left out, as text.
+    /// The limits that this case tries. Adds notes to the report: the needs of a script, and a limit that cannot be set.
     private func chosen(_ context: CaseContext, _ needs: ScriptCalls) throws -> [ProcessLimit] {
         let (wanted, signal) = (try context.text("limits"), try context.text("signal"))
         var all: [ProcessLimit] = []
@@ -121,7 +121,7 @@ struct ResourceLimits: Scenario {
             .choose(from: all) { $0.group }
     }
 
-    /// nil where threads can be limited.
+    /// nil if threads can be limited.
     private static func reasonAgainstThreads() throws -> String? {
         guard ProcessRights.isRoot else { return "this process is not root: others of its user count, too" }
         let child = try ForkedChild.start { _ in

@@ -6,9 +6,9 @@ import RunRecords
 /// before, during and after it, and the time until they have recovered.
 ///
 /// The preloaded library delays syncs and writes; a run without a delay is the control. A commit that never returns is
-/// `hung`, and so is a writer that does not recover within the bound: to at most twice the median from before, by the
-/// median of the commits of a tenth of a second, until the end. Where the delay does not show in the commits, or the
-/// control does not recover either, the case is `inconclusive`.
+/// `hung`. So is a writer that does not recover within the bound: from some time until the end, the median of the
+/// commits of each tenth of a second is at most twice the median before the period. The case is `inconclusive` if the
+/// delay does not show in the commits, or if the control does not recover either.
 struct SlowSpell: Scenario {
     let slug = "slow-spell"
     let family = Family.crash
@@ -21,7 +21,7 @@ struct SlowSpell: Scenario {
     let parameters = [
         ScenarioParameter(
             "part_ms", .condition, default: 1_000, range: 50...60_000,
-            summary: "of each part: before, in and after the spell"),
+            summary: "milliseconds of each part: before, in and after the spell"),
         ScenarioParameter(
             "spell_sync_us", .condition, default: 40_000, range: 0...10_000_000,
             summary: "microseconds that a sync takes longer in the spell"),
@@ -30,7 +30,7 @@ struct SlowSpell: Scenario {
             summary: "microseconds that a write takes longer in the spell"),
         ScenarioParameter(
             "bound_ms", .allowance, default: 5_000, range: 1...600_000,
-            summary: "until commits have to be as fast as before"),
+            summary: "milliseconds after the spell until commits have to be as fast as before"),
     ]
     /// It slows the disk by itself.
     let conditions: Set<Condition> = [.memoryLimit]
@@ -41,7 +41,7 @@ struct SlowSpell: Scenario {
 
     func run(_ context: CaseContext) throws {
         guard let witness = IOWitness.shared else {
-            return context.report.inconclusive("no disk is made slow: \(Preload.libraryName) is not there")
+            return context.report.inconclusive("\(Preload.libraryName) is not beside the program; build it (make)")
         }
         let writer = try SpellWriter(context, witness)
         let start = witness.counts()

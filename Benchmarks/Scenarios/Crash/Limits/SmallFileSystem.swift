@@ -62,7 +62,7 @@ struct SmallFileSystem {
     ///
     /// `bytes`: the content that must fit while it is not filled.
     init(_ kind: Kind, at directory: String, holding bytes: Int = 0) throws {
-        // Twice that, for files beside it and for the file system itself.
+        // Twice the content, for the engine's other files and for the file system itself.
         let mebibytes = max(kind.leastMebibytes, 16 + bytes >> 19)
         self.kind = kind
         self.directory = directory
@@ -91,7 +91,7 @@ struct SmallFileSystem {
         }
     }
 
-    /// Unmounts it lazily: files of it may still be open.
+    /// Unmounts it lazily: a process may still have files in it open.
     func unmount() {
         #if canImport(Glibc)
             let detach: Int32 = 2

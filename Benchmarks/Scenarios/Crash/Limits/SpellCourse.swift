@@ -20,8 +20,8 @@ struct SpellCourse: Equatable {
     /// The largest median that counts as recovered.
     var limit: UInt64 { 2 * Self.median(before) }
 
-    /// Ends of the windows of commits after the period, in order of time, each as the index after its last commit.
-    /// Commits at the end that are too few for a window are in none.
+    /// The windows of commits after the period, in order of time: each as the index after its last commit. A window is
+    /// complete with enough commits and enough time; commits at the end that do not complete one belong to none.
     private var windowEnds: [Int] {
         var found: [Int] = []
         var (first, start) = (0, UInt64(0))
@@ -39,8 +39,8 @@ struct SpellCourse: Equatable {
     /// Whether the slow period shows in its commits.
     var shows: Bool { !before.isEmpty && !during.isEmpty && Self.median(during) > limit }
 
-    /// Nanoseconds until the commits have recovered permanently: to the end of the last window that had not; nil where
-    /// the last window had not, or there is no window.
+    /// Nanoseconds from the end of the period to the end of the last window that was still slow; 0 if none was. nil if
+    /// the very last window was slow, or if there is no window.
     var recovery: UInt64? {
         let places = windowEnds
         var slow: UInt64 = 0

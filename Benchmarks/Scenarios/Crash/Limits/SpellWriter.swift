@@ -9,7 +9,7 @@ struct SpellWriter {
     struct Played {
         /// nil where the process did not finish.
         var courses: (control: SpellCourse, spell: SpellCourse)?
-        /// How it ended otherwise.
+        /// The outcome of a process that did not finish.
         var end: (outcome: Outcome, detail: String) = (.correct, "")
         var acknowledged = 0
     }
@@ -93,7 +93,7 @@ struct SpellWriter {
         let parts = text.split(separator: "=", omittingEmptySubsequences: false)
         guard parts.count == 3, let acknowledged = Int(parts[0]), let control = SpellCourse(parts[1]),
             let spell = SpellCourse(parts[2])
-        else { throw HarnessError("a writer said what it cannot: \(text.prefix(200))") }
+        else { throw HarnessError("a writer printed no result: \(text.prefix(200))") }
         played.courses = (control, spell)
         played.acknowledged = acknowledged
     }

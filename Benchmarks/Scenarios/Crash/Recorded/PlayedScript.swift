@@ -58,7 +58,7 @@ struct PlayedScript {
                 try session.close()
                 session = try context.open(location)
             case "compact":
-                // An engine without compaction takes the next operation instead.
+                // An engine without compaction skips the operation.
                 if let compacting = session as? any CompactionSession,
                     context.engine.capabilities.contains(.compaction)
                 {
@@ -83,7 +83,7 @@ struct PlayedScript {
 
     // MARK: Its record
 
-    /// The position in the record of the beginning and the acknowledgement of each transaction.
+    /// The numbers of recorded operations at the beginning and at the acknowledgement of each transaction.
     ///
     /// Throws: `HarnessError` where the lines are not those of this script, played to its end; `RecordDoubt` where the
     /// record has more syncs than the process counted by itself.
@@ -117,7 +117,8 @@ struct PlayedScript {
         return Int(line.dropFirst(Word.syncs.count + 1))
     }
 
-    /// Checks for syncs that the process did not make: with these no disk could lose anything.
+    /// Compares the recorded syncs with those that the process counted. With syncs that it did not make, the record
+    /// would let no disk lose anything.
     private func compare(syncs: Int, _ run: TracedRun) throws {
         guard !run.hasWideSync, run.syncCount > syncs else { return }
         throw RecordDoubt("the record has \(run.syncCount) syncs, and the process made \(syncs)")

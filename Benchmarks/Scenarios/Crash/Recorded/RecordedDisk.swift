@@ -5,12 +5,12 @@ import RunRecords
 
 /// The allowed contents after a power failure at one moment of a recorded script.
 struct RecordedTruth {
-    /// If every acknowledged transaction had to survive.
+    /// The contents that are allowed if every acknowledged transaction had to survive.
     let whole: any ScriptTruth
-    /// Under the durability class of the case.
+    /// The contents that the durability class of the case allows.
     let promised: any ScriptTruth
 
-    /// After a number of transactions of a script without an error.
+    /// For a script without an error, after `operation` recorded operations.
     init(_ marks: CrashMarks, _ contents: [ScriptContent], at operation: Int, of test: Case) {
         let acknowledged = marks.allowed(before: operation, keepsAcknowledged: true)
         whole = CrashJudgement(contents: contents, allowed: acknowledged)
@@ -53,7 +53,7 @@ struct RecordedDisk {
         let (outcome, detail) = try truth.promised.judge(
             open: { try context.open(location) },
             check: {
-                // An engine whose open creates no file has nothing to check where there was none.
+                // An engine whose open creates no file leaves nothing to check on an empty disk.
                 guard let checking = context.engine as? any CheckingEngine,
                     context.engine.capabilities.contains(.checks), !context.engine.files(at: location).isEmpty
                 else { return }

@@ -6,12 +6,13 @@ import ProgramTrials
 import RunRecords
 
 /// A process runs random operations on a table, on a real file system under the recorder; every possible disk after a
-/// power failure is opened. The same as `storage-history`, which is for Strata alone, for every engine.
+/// power failure is opened. `storage-history` does the same on the simulated disk, for Strata alone; this scenario is
+/// for every engine.
 ///
-/// A read after a crash must give the state after one transaction, as a whole: under `full` at least the last
-/// acknowledged one, and in every class at most the last begun one. The engine's own check must find nothing. Where the
-/// class allows acknowledged transactions to be lost, the disks that lack some are counted. On some of the disks a
-/// process of its own recovers, under the recorder too, with a second power failure during the recovery.
+/// A read after a crash must give the state after one transaction, as a whole: in the class `full` at least the last
+/// acknowledged one, and in every class at most the last begun one. The engine's own check must find nothing. If the
+/// class allows acknowledged transactions to be lost, the disks that lack some are counted. Recoveries of some disks
+/// run in processes of their own under the recorder, so that power can fail during the recovery, too.
 struct RecordedPowerLoss: Scenario {
     let slug = "recorded-power-loss"
     let family = Family.crash
@@ -36,7 +37,7 @@ struct RecordedPowerLoss: Scenario {
             "total", .effort, default: 300, range: 10...10_000_000, summary: "disks opened at most in all"),
         ScenarioParameter(
             "recoveries", .effort, default: 3, range: 0...10_000,
-            summary: "disks of these whose recovery is recorded, for power to go in it as well"),
+            summary: "disks whose recovery is recorded too, for power to go during it"),
     ]
 
     /// Besides durability a power failure can break atomicity: a database that cannot be read is not a whole
@@ -50,7 +51,7 @@ struct RecordedPowerLoss: Scenario {
     }
 
     func runStep(_ arguments: [String], _ context: CaseContext) throws {
-        guard let location = context.fixture else { throw HarnessError("a script needs a place") }
+        guard let location = context.fixture else { throw HarnessError("a script needs the location of a database") }
         if arguments.first == RecordedRecoveries.task { return try RecordedRecoveries.recover(context, at: location) }
         try PlayedScript(ScriptDraw.everyAction(of: context.test)).play(context, at: location)
     }
@@ -58,7 +59,7 @@ struct RecordedPowerLoss: Scenario {
     func run(_ context: CaseContext) throws {
         guard let executable = context.executable else { throw HarnessError("steps need the program of the worker") }
         guard let library = RecordedStep.library(besides: executable) else {
-            context.report.inconclusive("\(Preload.libraryName) is not beside the program: nothing can be recorded")
+            context.report.inconclusive("\(Preload.libraryName) is not beside the program; build it (make)")
             return
         }
         let script = PlayedScript(ScriptDraw.everyAction(of: context.test))

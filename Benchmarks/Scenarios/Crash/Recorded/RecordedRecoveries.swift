@@ -22,10 +22,10 @@ struct RecordedRecoveries {
         self.rules = rules
     }
 
-    /// Opens a disk, reads and closes the database, and records the file calls. A recovery that fails is left out: it
-    /// is reported where that disk itself is opened. So is one that writes nothing.
+    /// Opens a disk, reads and closes the database, and records the file calls of that recovery. A recovery that fails
+    /// is left out, since the trial of that disk reports it; so is a recovery that writes nothing.
     ///
-    /// Call it before an engine is opened in this process.
+    /// To be called before this process opens an engine.
     mutating func record(from step: CrashAddress.Step, _ image: DiskImage, _ directories: Set<String>) throws {
         guard let executable = context.executable, let library = RecordedStep.library(besides: executable) else {
             return
@@ -40,7 +40,7 @@ struct RecordedRecoveries {
         addresses += chosen(recovery.run).map { CrashAddress([step, $0]) }
     }
 
-    /// The step that is recorded.
+    /// What the recorded process does.
     static func recover(_ context: CaseContext, at location: DatabaseLocation) throws {
         let session = try context.open(location)
         try ScriptTables.session(session).readAll(try ScriptTables.schema(), into: ScriptReading())

@@ -95,7 +95,7 @@ struct RecordedSweep {
             return [crash.steps[0]]
         }
         var random = context.random("recoveries")
-        // After the first acknowledgement: before it a recovery has nothing to lose.
+        // Disks from the first acknowledgement on: a recovery before it has nothing to lose.
         let later = steps.filter { $0.operation >= marks.acknowledged.first ?? .max }
         let order = random.permutation(of: later.count)
         return order.prefix(try context.integer("recoveries")).map { later[$0] }
@@ -126,7 +126,7 @@ struct RecordedSweep {
         }
         report.note(words)
         context.require(marks.acknowledged.count, "nothing was acknowledged")
-        // The last ones were not opened where the time was up.
+        // A case that ran out of time did not open the last disks.
         let steps = context.onlyTrial == nil ? steps.prefix(tried) : steps[...]
         let behind = steps.count { $0.operation >= marks.acknowledged.last ?? .max }
         context.require(behind, "no disk was opened on which all transactions were acknowledged")
@@ -146,8 +146,8 @@ struct RecordedSweep {
 
     // MARK: Choosing
 
-    /// Some disks of each part of the script, in the order of the record: equally many of each part, whatever was
-    /// acknowledged in it.
+    /// Some disks of each part of the script, in the order of the record: equally many of each part, however many
+    /// transactions were acknowledged in it.
     func choose() throws -> (steps: [CrashAddress.Step], coverage: CrashCoverage) {
         try choose(most: context.integer("states"), total: context.integer("total"))
     }
@@ -190,8 +190,8 @@ struct RecordedSweep {
         return points
     }
 
-    /// Alternates between the crash points of a part. The first disk of each point is the one that lost all it could;
-    /// that of the part's first point, right after an acknowledgement, comes before all others.
+    /// Takes disks from the crash points of a part in turn. The first disk of each point is the one that lost all that
+    /// it could. That of the part's first point, right after an acknowledgement, comes before all others.
     static func first(
         _ count: Int, of steps: [CrashAddress.Step], in part: Range<Int>, _ random: inout RandomStream
     ) -> [CrashAddress.Step] {

@@ -8,16 +8,16 @@ import RunRecords
 /// A sync of a script fails, the kernel drops the pages that it should have written, and then power fails.
 ///
 /// Linux reports a write error once, marks the pages clean, and lets the next sync succeed without them, while reads
-/// still return them from memory. An engine that retries the sync, or reopens and trusts its reads, then acknowledges
-/// data that is on no disk. Here a process plays the script on an engine's own files under the recorder, one sync
-/// fails, and every disk that is opened afterwards lacks what that sync should have written, except for what was
+/// still return them from memory. An engine that retries the sync, or reopens the file and trusts its reads, then
+/// acknowledges data that is on no disk. Here a process plays the script on an engine's own files under the recorder,
+/// and one sync fails. Every disk that is opened afterwards lacks what that sync should have written, unless it was
 /// written again later.
 struct SyncFails: Scenario {
     let slug = "sync-fails"
     let family = Family.crash
     let question = "After a sync failed, is what is acknowledged later still there when the power goes?"
     let requires: Set<Capability> = [.tables, .persistent, .updates, .deletions]
-    // Engines have background threads: the N-th sync is not the same each time.
+    // Background threads of engines make the N-th sync another one in each run.
     let schedule = Schedule.free
     let expects: Promise.Kind? = .durability
     let restsOnSyncs = true
@@ -51,7 +51,7 @@ struct SyncFails: Scenario {
 
     /// Plays the script, with the fault named by the first argument.
     func runStep(_ arguments: [String], _ context: CaseContext) throws {
-        guard let location = context.fixture else { throw HarnessError("a script needs a place") }
+        guard let location = context.fixture else { throw HarnessError("a script needs the location of a database") }
         guard let witness = IOWitness.shared, witness.setFault(arguments.first) else {
             throw HarnessError("the preloaded library does not know the fault \(arguments.first ?? "")")
         }
@@ -65,7 +65,7 @@ struct SyncFails: Scenario {
     func run(_ context: CaseContext) throws {
         guard let executable = context.executable else { throw HarnessError("steps need the program of the worker") }
         guard let library = RecordedStep.library(besides: executable) else {
-            context.report.inconclusive("\(Preload.libraryName) is not beside the program: nothing can be recorded")
+            context.report.inconclusive("\(Preload.libraryName) is not beside the program; build it (make)")
             return
         }
         try SyncFailureTrials(context, library).run()
@@ -242,7 +242,7 @@ private struct FailedSyncRun {
 
     /// The allowed contents after a power failure before that operation.
     func truth(at operation: Int, of operations: [ScriptOperation], _ test: Case) -> RecordedTruth {
-        // A step that was begun at that number of operations may not have made any of its own yet.
+        // A step that began at this number of operations may not have made any of its own yet.
         let events = said.prefix { $0.operations <= operation }.map(\.event)
         let whole = ScriptWorlds(events, of: operations, keepsAcknowledged: true)
         if test.durability == .full { return RecordedTruth(whole: whole, promised: whole) }

@@ -3,10 +3,9 @@ import Measuring
 import RunRecords
 import Seeds
 
-/// One long list: the cost of each kind of step, inside a transaction and with its commit.
+/// One long list: the cost of each kind of operation, inside a transaction and with its commit.
 ///
-/// A violation: an element that is lost, that is at another position, also after a move, or that is read at another
-/// one's position.
+/// A violation: an element that is lost, or that is at another position than it should be, also after a move.
 struct ListOperations: Scenario {
     let slug = "list-operations"
     let family = Family.workload
@@ -106,8 +105,8 @@ struct ListOperations: Scenario {
             whole.report("\(label), with commit", to: context.report)
         }
 
-        /// Moves from anywhere to anywhere, from the first position to the last and back, and to the neighbour; nil
-        /// where the engine cannot move.
+        /// Moves between random positions, from the first position to the last and back, and to the neighbour; nil if
+        /// the engine cannot move.
         private func moves() -> ListChange? {
             guard (context.engine as? any ListEngine)?.hasOwnLists == true, model.count > 1 else { return nil }
             var random = context.random("moves")
@@ -127,7 +126,8 @@ struct ListOperations: Scenario {
             let latency = context.commitRecorder()
             var (done, start) = (0, MonotonicClock.now())
             let values = (0...count).map { ListValues.value(7, $0) }
-            // The first commit after others pays for their deferred work: it is not measured, and moves elements.
+            // The first commit after others pays for their deferred work. It is not measured; it moves elements if the
+            // engine can.
             let first = moves() ?? .append([values[0]])
             try session.change(owner: ListOperations.owner, first) {}
             model.apply(first)

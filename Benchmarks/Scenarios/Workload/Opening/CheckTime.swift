@@ -4,9 +4,9 @@ import RunRecords
 
 /// Times the engine's own check on an intact database.
 ///
-/// A check that reads nothing, or no more than an open does, is the fastest. Where the engine promises to detect
-/// damage, and the files are small enough, the same check therefore also gets a copy with one flipped bit in a page of
-/// rows that an open does not read, and must report damage.
+/// A check that reads nothing, or no more than an open does, would be the fastest. So if the engine promises to detect
+/// damage, and the files are small enough, the same check also gets a copy with one flipped bit in a page of rows that
+/// an open does not read, and it must report damage.
 struct CheckTime: Scenario {
     let slug = "check-time"
     let family = Family.workload
@@ -55,7 +55,7 @@ struct CheckTime: Scenario {
     ) throws {
         guard engine.promises(.detectsDamage) else { return }
         guard bytes <= Self.largestSpoilt else {
-            return context.report.note("too large to be spoiled: only smaller databases show that the check looks")
+            return context.report.note("too large for a damaged copy: the check is timed, and not tested")
         }
         guard let copy = try DamagedCopy.find(context, of: location) else {
             return context.report.inconclusive("no page was found that holds rows and that an open does not read")

@@ -15,10 +15,10 @@ struct FirstRead {
     /// An integer column.
     let column: String
 
-    /// Opens and reads, and compares the value, as a trial of the case by that name.
+    /// Opens the database, reads a value and compares it, as a trial of the case with the given name.
     ///
     /// - Parameter sum: of the digest of the value.
-    /// - Returns: nanoseconds; nil where the process got no value, which is then a trial.
+    /// - Returns: nanoseconds; nil if the process got no value, which the trial reports.
     func measure(at location: DatabaseLocation, key: Int64, sum: UInt64, name: String) throws -> UInt64? {
         if context.executable != nil {
             return try measureInProcess(at: location, [table, String(key), column, String(sum)], name)
@@ -29,7 +29,7 @@ struct FirstRead {
         return nanoseconds
     }
 
-    /// In a small process that is started for it, as a program is.
+    /// Measures in a small process that is started for it, as an application is.
     private func measureInProcess(at location: DatabaseLocation, _ step: [String], _ name: String) throws -> UInt64? {
         let samples = try context.read(step, at: location, name: name)
         return samples?.first { $0.metric == .openMicroseconds }.map { UInt64($0.value * 1e3) }
@@ -47,7 +47,7 @@ struct FirstRead {
         context.report.add(.openMicroseconds, Double(timing.all) / 1e3)
     }
 
-    /// Where no worker runs the case: time and value, measured inside a forked child. This process has opened no engine
+    /// For a case that no worker runs: time and value, measured in a forked child. This process has opened no engine
     /// before.
     private func measureInChild(
         at location: DatabaseLocation, _ reads: PointReads

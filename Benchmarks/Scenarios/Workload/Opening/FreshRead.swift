@@ -11,7 +11,8 @@ enum FreshRead {
         var all: UInt64 { openNanoseconds + readNanoseconds }
     }
 
-    /// Opens the fixture, reads, closes it, and compares the value: a trial of the step.
+    /// As the step of a scenario: opens the fixture, reads, closes it, and compares the value, which is a trial of the
+    /// step.
     ///
     /// - Parameter read: returns the value to compare.
     static func timed<Role>(
@@ -38,7 +39,7 @@ enum FreshRead {
 }
 
 extension CaseContext {
-    /// Runs a step; its outcome becomes a trial of the case by that name.
+    /// Runs a step; its outcome becomes a trial of the case with the given name.
     ///
     /// - Returns: its figures; nil where its answer was wrong.
     func read(_ step: [String], at location: DatabaseLocation, name: String) throws -> [Sample]? {
@@ -51,7 +52,7 @@ extension CaseContext {
     }
 }
 
-/// Reads from files that are not in the page cache: each in a process of its own, so that the engine's own cache is
+/// Reads from files that are not in the page cache. Each read has a process of its own, so that the engine's cache is
 /// empty, too.
 struct ColdReads {
     /// Measured reads; one more before them loads the program's code.
@@ -59,7 +60,8 @@ struct ColdReads {
 
     let context: CaseContext
 
-    /// Reports for a step: the read alone, after an open that has loaded its own pages; and both.
+    /// Reports the times of one read: of the read alone, after an open that has loaded its own pages, and of both
+    /// together.
     static func report(_ timing: FreshRead.Timing, to report: CaseReport) {
         report.add(.operationNanoseconds, Double(timing.readNanoseconds), label: labels[0])
         report.add(.operationNanoseconds, Double(timing.all), label: labels[1])
@@ -67,7 +69,7 @@ struct ColdReads {
 
     private static let labels = ["cold", "cold, with open"]
 
-    /// - Parameter step: the arguments of the process of that number.
+    /// - Parameter step: by number, the arguments of the process that reads.
     func measure(_ step: (Int) -> [String]) throws {
         let location = try context.fixtureLocation()
         var files = ColdFiles(context, at: location)

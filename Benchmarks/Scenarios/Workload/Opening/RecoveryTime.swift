@@ -49,7 +49,7 @@ struct RecoveryTime: Scenario {
                 break
             }
             try commitAndKill(context, location, &updates)
-            // By key among equally new rows: every run reads the same one.
+            // Several rows are equally new: the largest key decides, so that every run reads the same row.
             guard let newest = updates.ages.max(by: { ($0.value, $0.key) < ($1.value, $1.key) }) else { break }
             let nanoseconds = try read.measure(
                 at: location, key: newest.key, sum: UInt64(bitPattern: newest.value), name: "kill \(number)")

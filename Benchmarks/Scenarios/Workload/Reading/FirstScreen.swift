@@ -1,10 +1,10 @@
 import Harness
 import RunRecords
 
-/// What a program asks for before it shows a list: the first twenty rows of an order, and the rows that link to one
-/// row: how many, and the first twenty.
+/// What an application asks for before it shows a list: the first twenty rows of an order; of the rows that link to one
+/// row, their number and the first twenty.
 ///
-/// All rows link to row 0, and numbers are a permutation: a row's place in an order says nothing of its id.
+/// All rows link to row 0, and numbers are a permutation, so that a row's place in an order tells nothing of its id.
 struct FirstScreen: Scenario {
     let slug = "first-screen"
     let family = Family.workload

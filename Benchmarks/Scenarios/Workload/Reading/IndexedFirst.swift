@@ -1,7 +1,7 @@
 import Harness
 import RunRecords
 
-/// Looks up the first row with an indexed value, as a program does that needs no other.
+/// Looks up the first row with an indexed value, for an application that needs only one.
 struct IndexedFirst: Scenario {
     let slug = "indexed-first"
     let family = Family.workload

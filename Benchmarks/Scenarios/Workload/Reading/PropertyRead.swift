@@ -70,7 +70,8 @@ struct PropertyRead: Scenario {
         return digest
     }
 
-    /// The fastest means of the language, where there is one: reported beside the figure, never as it.
+    /// Times reads by the language's fastest means (``HeldObjectSession/readHeldUnmanaged(column:count:)``), if the
+    /// engine has one. The figure is reported beside the main one, and never replaces it.
     private static func measureUnmanaged(
         _ session: any HeldObjectSession, _ column: String, label: String, held: Int, report: CaseReport,
         expected: (Int) -> ReadDigest

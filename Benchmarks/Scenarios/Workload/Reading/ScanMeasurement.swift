@@ -34,10 +34,10 @@ struct ScanMeasurement {
         FixtureRequest(isReadInPlace: test.size >= 5_000_000)
     }
 
-    /// `pass` iterates over all rows once, and must return `expected` each time. `bytesPerRow`: size of a row's columns
-    /// in plain arrays. As much memory is read in the same process, for comparison: a limit for scans that read every
-    /// byte. A scan can be faster where values are stored in fewer bytes, or fit a cache; data that does not compress
-    /// shows which.
+    /// `pass` iterates over all rows once, and must return `expected` each time. `bytesPerRow`: the size of a row's
+    /// columns in plain arrays. For comparison, as much memory is read in the same process: the limit of a scan that
+    /// reads every byte. A scan can be faster if values are stored in fewer bytes, or fit a cache; data that does not
+    /// compress shows which.
     func measure<Answer: Equatable>(
         metric: Metric = .rowsPerSecond, bytesPerRow: Int, label: String = "", expected: Answer,
         _ pass: () throws -> Answer

@@ -5,8 +5,8 @@ import RunRecords
 /// The longest commit while the engine's own checkpoint or flush runs.
 ///
 /// Transactions of random updates continue until the engine's files show a write-back (``Engine/writeBackMarks(at:)``),
-/// so that the figure never describes commits without one. The same number of raw writes and syncs is timed, partly
-/// before and partly after: their longest wait is the disk's, not the engine's.
+/// so that the figure never describes commits without one. As many raw writes and syncs are timed, some before and some
+/// after: their longest wait is that of the disk without an engine.
 struct CheckpointStall: Scenario {
     let slug = "checkpoint-stall"
     let family = Family.workload
@@ -24,7 +24,7 @@ struct CheckpointStall: Scenario {
         SampledContent.parameter,
     ]
 
-    /// Before the clock starts: the first transactions create the log.
+    /// Transactions before the clock starts: the first ones create the log.
     private static let warmUp = 10
 
     func fixture(for test: Case) -> FixtureRequest? { .changing(test) }
@@ -72,7 +72,7 @@ struct CheckpointStall: Scenario {
         if hasWrittenBack {
             report.add(.longestWait, Double(latency.maximum) / 1e6, count: commits)
         } else {
-            report.inconclusive("nothing was brought back in \(commits) commits: no write-back was met")
+            report.inconclusive("the engine wrote nothing back in \(commits) commits: no stall could be measured")
         }
         try updates.verify(context, at: location)
     }

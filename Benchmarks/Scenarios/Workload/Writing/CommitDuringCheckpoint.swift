@@ -5,7 +5,7 @@ import RunRecords
 
 /// One-row commits while large transactions in between keep the engine's checkpoints, flushes or compactions going.
 ///
-/// Only the small commits are timed, which are affected by the work that the large ones leave.
+/// Only the small commits are timed. They compete with the work that the large ones leave to the background.
 struct CommitDuringCheckpoint: Scenario {
     let slug = "commit-during-checkpoint"
     let family = Family.workload

@@ -10,7 +10,7 @@ struct OneRowCommits {
     let count: Int
     /// Compares a sample of the rows afterwards instead of all: for large prepared databases.
     var isSampled = false
-    /// Off where a commit is so fast that reading the clock twice would show.
+    /// False if a commit is so fast that reading the clock twice would show.
     var isTimed = true
 
     struct Result {

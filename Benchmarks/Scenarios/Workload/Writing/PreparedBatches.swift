@@ -34,7 +34,7 @@ struct PreparedBatches {
         var nanoseconds: [Double] = []
         while true {
             let elapsed = try time()
-            // A long batch needs no separate warm-up: count it.
+            // A long batch needs no separate warm-up, so it counts.
             if elapsed >= 50_000_000 { nanoseconds.append(Double(elapsed) / Double(operations)) }
             guard elapsed < BatchTimer.minimumBatchNanoseconds, operations < maximum else { break }
             operations = min(maximum, operations * 2)

@@ -53,7 +53,7 @@ extension YCSBScenario {
         }
         context.require(load.done, "no request was answered")
         report.note("\(load.done) requests, digest \(String(load.digest, radix: 16))")
-        // The number of requests of a search is not determined by the seed.
+        // The seed does not determine how many requests a search sends.
         if try !isOpen || context.text("saturation") != "search" {
             report.add(.operations, Double(load.done), statistic: "count")
         }

@@ -39,7 +39,7 @@ enum ArticlesMain {
         return seconds
     }
 
-    /// - Returns: the problems at the end.
+    /// - Returns: what was wrong at the end; empty if the last frame is right.
     private static func run(in directory: URL, seconds: Double) throws -> [String] {
         let careless = Counter()
         // Reading a deleted object gives the property's default and a report. `.trap` would end the program here.

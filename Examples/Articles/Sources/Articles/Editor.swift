@@ -12,7 +12,7 @@ final class Editor: Sendable {
 
     private let outcome = Mutex<Outcome?>(nil)
 
-    /// nil while it works.
+    /// nil while the thread works.
     var end: Outcome? { outcome.withLock { $0 } }
 
     func start(_ configuration: Realm.Configuration, seconds: Double) {
@@ -41,7 +41,7 @@ final class Editor: Sendable {
         case 1: some?.comments.append(Self.comment(number))
         case 2: some?.title = "\(Self.titles[number % Self.titles.count]), edition \(number)"
         case 4: some?.thumbnail = Self.thumbnail(number)
-        // Deletes the oldest, with its thumbnail and comments.
+        // Deletes the oldest article; its thumbnail and comments are deleted with it.
         default:
             if let oldest = articles.sorted(by: \.published).first, articles.count > 4 { realm.delete(oldest) }
         }

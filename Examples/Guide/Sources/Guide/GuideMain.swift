@@ -1,7 +1,7 @@
 import Foundation
 import Strata
 
-/// Runs what the pages show, on a file of its own, and says what came of it.
+/// Runs the code that the pages show, on a file in the temporary directory, and prints the results.
 @main
 enum GuideMain {
     static func main() async throws {
@@ -25,7 +25,7 @@ enum GuideMain {
         print(Reading.ask(realm).joined(separator: "; "))
         let books = realm.objects(Book.self)
         let token = Watching.observe(books) { print("observer: \($0)") }
-        // A thread without a loop is told at each refresh.
+        // On a thread without a run loop, observers are called during refresh.
         realm.refresh()
         guard let book = books.where({ $0.title == "Logs" }).first else { return print("Logs is not there") }
         let done = DispatchSemaphore(value: 0)

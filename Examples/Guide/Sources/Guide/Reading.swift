@@ -1,7 +1,7 @@
 import Foundation
 import Strata
 
-/// Writes and questions, each as a page explains it.
+/// Writes and queries, each as a page explains it.
 enum Reading {
     static func add(to realm: Realm) throws {
         try realm.write {
@@ -29,7 +29,7 @@ enum Reading {
         }
     }
 
-    /// What comes from elsewhere, with the keys that it has: what is there is changed, the rest is made.
+    /// Writes books that come from elsewhere: changes those whose primary keys the file has, and creates the others.
     static func insert(_ values: [[String: Any]], into realm: Realm) throws {
         try realm.write {
             for value in values { realm.create(Book.self, value: value, update: .modified) }

@@ -1,7 +1,7 @@
 import Foundation
 import Strata
 
-/// One Realm per thread: what crosses is a configuration, a key, or a reference.
+/// Each thread has a Realm of its own: a configuration, a key or a reference may go from one thread to another.
 enum Watching {
     static func finish(_ book: Book, _ configuration: Realm.Configuration, _ done: DispatchSemaphore) {
         let reference = ThreadSafeReference(to: book)
@@ -17,7 +17,7 @@ enum Watching {
         }
     }
 
-    /// Told at once what there is, and then of every change.
+    /// Calls `told` with the number of books, and then with every change of a title or of a number of pages.
     static func observe(_ books: Results<Book>, _ told: @escaping (String) -> Void) -> NotificationToken {
         books.observe(keyPaths: ["title", "pages"]) { change in
             switch change {
@@ -29,7 +29,7 @@ enum Watching {
         }
     }
 
-    /// Without blocking the actor that it runs on.
+    /// Opens and writes without blocking the main actor.
     @MainActor static func rate(_ isbn: String, _ stars: Int, _ configuration: Realm.Configuration) async throws {
         let realm = try await Realm.open(configuration: configuration)
         try await realm.asyncWrite {

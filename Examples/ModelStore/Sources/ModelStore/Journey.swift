@@ -3,7 +3,7 @@ import StoreMigration
 import Strata
 import Synchronization
 
-/// The way through the phases, and the problems at its end.
+/// Takes the stores through every phase of the migration, kills writers in each, and collects what is wrong.
 final class Journey {
     private let directory: URL
     private let isOfNotes: Bool
@@ -50,7 +50,7 @@ final class Journey {
                     + Self.shown(report.seconds))
             if report.left > 0 { problems.append("\(report.left) records differ: \(report.firstRefusal as Any)") }
         }
-        // An account switch.
+        // An application does this when its user switches accounts.
         try writer.close()
         try writer.compact()
         try writer.reopen()
@@ -58,7 +58,8 @@ final class Journey {
         try writer.close()
     }
 
-    /// A writer in its own process, which is killed at a random moment.
+    /// Starts a writer in a process of its own, kills it at a seeded moment after its first batch, and compares the
+    /// stores.
     private func killWriter(in phase: MigrationPhase) throws {
         seed += 1
         let child = Process()
@@ -67,7 +68,7 @@ final class Journey {
         let pipe = Pipe()
         child.standardOutput = pipe
         try child.run()
-        // After its first batch, at a seeded moment.
+        // The writer prints a byte after each batch.
         let first = try pipe.fileHandleForReading.read(upToCount: 1) ?? Data()
         usleep(UInt32(seed * 7_919 % 60_000))
         kill(child.processIdentifier, SIGKILL)
@@ -91,7 +92,7 @@ final class Journey {
         try writer.close()
     }
 
-    /// A writer that completes, and its cost.
+    /// Runs a writer that is not killed, prints the times of its batches, and compares the stores.
     private func write(in phase: MigrationPhase) throws {
         seed += 1
         let stores = try stores()
@@ -107,7 +108,7 @@ final class Journey {
         try compare("written", in: phase, stores.writer)
     }
 
-    /// Two threads observe one note, and get the same notifications.
+    /// Two threads observe one note: both must hear of a change of its stars.
     private func notifications() throws {
         let stores = try stores()
         let here = try NoteStore(stores.writer, stores.configuration)

@@ -1,8 +1,8 @@
 import Foundation
 import StoreMigration
 
-/// Leaves a store of Core Data in four phases, while writers write and are killed. Ends with 1 if the stores differ at
-/// the end of a phase.
+/// Moves from a store of Core Data to Strata in four phases, in each of which writers write and are killed. Ends with 1
+/// if the stores differ at the end of a phase.
 @main
 enum ModelStoreMain {
     private static let usage = """
@@ -10,7 +10,7 @@ enum ModelStoreMain {
 
         Makes a store of Core Data's shape, or takes a copy of STORE, and leaves it: both stores written, the new one
         read, the old one retired. In each phase writers are killed.
-          --kills N       how many in each phase; 5 if not given
+          --kills N       writers killed in each phase; 5 if not given
           --leave-out P   a property that the adapter does not write
         """
 
@@ -26,7 +26,7 @@ enum ModelStoreMain {
         }
         while let name = option("--leave-out") { leavingOut.insert(name) }
         if let child = option("--child"), let seed = arguments.first.flatMap({ Int($0) }) {
-            // Until it is killed.
+            // A writer: the parent process kills it.
             try Stores(URL(fileURLWithPath: child), leavingOut: leavingOut).write(seed: seed) {
                 FileHandle.standardOutput.write(Data(".".utf8))
             }

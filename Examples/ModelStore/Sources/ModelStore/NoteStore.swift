@@ -23,7 +23,8 @@ final class NoteStore {
         var changed: Int
     }
 
-    /// Writes a list of JSON objects to the stores of the phase. Unnamed properties stay.
+    /// Writes a list of JSON objects to the stores of the phase. A property that an object does not name keeps its
+    /// value.
     /// - Returns: the ids, in the list's order.
     func insert(_ json: Data) throws -> [RecordID] {
         let notes = try JSONDecoder().decode([JSONNote].self, from: json)

@@ -17,9 +17,9 @@ struct Stores {
     init(_ directory: URL, leavingOut: Set<String> = []) throws {
         old = try CoreDataStore(Self.file(directory, "old.sqlite").path, leavingOut: leavingOut)
         let url = Self.file(directory, "new.strata")
-        // In any order of the store's properties.
+        // The store may have its properties in another order.
         isOfNotes = old.models.map(\.name) == ["Note"] && Set(old.models[0].fields) == Set(Models.note.fields)
-        // Classes that this program lacks are described by the file.
+        // A store of another program has classes that this one lacks: Strata takes their description from the file.
         configuration = Realm.Configuration(fileURL: url, objectTypes: isOfNotes ? [Note.self] : [])
         let new = try StrataStore(configuration, models: old.models)
         writer = try DoubleWriter(old: old, new: new, outbox: Self.file(directory, "outbox.strata"), order: .oldFirst)
@@ -30,7 +30,7 @@ struct Stores {
         try CoreDataStore.makeEmpty(file(directory, "old.sqlite").path, [Models.note], keepsHistory: true)
     }
 
-    /// A copy of a store, which itself stays unchanged, and the file of its import.
+    /// Copies a store, which itself stays unchanged, and imports the copy into the new store.
     static func copy(_ store: String, to directory: URL) throws {
         let path = file(directory, "old.sqlite").path
         for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: store + suffix) {
@@ -106,7 +106,7 @@ struct Stores {
     }
 }
 
-/// The same numbers for the same seed.
+/// Random numbers: the same ones for the same seed.
 struct SeededRandom {
     private var state: UInt64
 

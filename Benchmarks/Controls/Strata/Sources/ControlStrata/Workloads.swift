@@ -39,7 +39,7 @@ struct Workloads {
 
     private var preparedPath: String { "\(request.directory)/prepared-strata-\(request.rows)" }
 
-    /// A process of its own loads the rows, so that the measured one has no warm cache.
+    /// The rows are loaded by a process of its own, so that the measured one has no warm cache.
     private func prepared() throws -> String {
         let path = preparedPath
         let done = path + ".done"
@@ -57,7 +57,7 @@ struct Workloads {
         return path
     }
 
-    /// The work of the process that prepares.
+    /// What the process does that loads the rows.
     private func loadHere() throws {
         let database = try Database(request.directory, request)
         try database.load(People(0..<request.rows))
@@ -147,7 +147,8 @@ struct Workloads {
 
     private mutating func keys(_ count: Int) -> [Int] { (0..<count).map { _ in choices.below(request.rows) } }
 
-    /// Doubled until a batch takes a millisecond, then up to `most` of that size, at least three, within a second.
+    /// Doubles the size of a batch until it takes a millisecond, then runs up to `most` batches of that size, at least
+    /// three, within a second.
     private func batches(
         from first: Int, maximum: Int, most: Int, _ time: (Int) -> UInt64
     ) -> (median: Double, operations: Int) {
@@ -237,8 +238,9 @@ struct Workloads {
         report("rows_per_second", count / seconds, keys.count, withClose: count / closed)
     }
 
-    /// As Assay does before it times an open: linked files are mapped, and the caches of the processor contain nothing
-    /// of the database and the engine, even if a process just before this one ran the same code.
+    /// As Assay does before it times an open: maps the pages of linked files, and fills the processor's caches with
+    /// other memory. So they contain nothing of the database and the engine, even if a process just before this one ran
+    /// the same code.
     private func prepareProcess() {
         if let list = fopen("/proc/self/maps", "r") {
             var line = [CChar](repeating: 0, count: 8192)
@@ -252,7 +254,7 @@ struct Workloads {
         munmap(memory, bytes)
     }
 
-    /// Where the line describes a private mapping of a file.
+    /// Maps the pages of a private mapping of a file; does nothing for other lines.
     private func mapPages(of line: [CChar]) {
         let words = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
             .split(separator: " ")
