@@ -7,10 +7,17 @@ import RunRecords
     import Darwin
 #endif
 
-/// One writer at a time, under a lock that it holds from begin to end; a reader gets a copy of all tables.
+/// The store has one writer at a time: it holds the store's lock from `begin` until its commit or rollback, and other
+/// writers wait in `begin`. Each transaction, of a reader or of a writer, works on a copy of all tables as they were at
+/// its begin.
 ///
 /// A writer's changes enter the store at its commit. The lock belongs to transactions: they are not isolated from
 /// calls of other roles, which no scenario uses concurrently with them.
+///
+/// One thread uses a session, so the thread that takes the lock also releases it. It begins a transaction only when the
+/// session has none: a second writing `begin` would wait for its own lock. `ModelSession.close` rolls back an open
+/// transaction. A build with the trait Zoo, which only tests and the self-test use, can plant a mistake:
+/// ``PlantedPlan`` then decides about locks, copies and changes.
 extension ModelSession: TransactionSession {
     func begin(_ access: TransactionAccess) throws(EngineError) {
         #if Zoo
@@ -43,6 +50,8 @@ extension ModelSession: TransactionSession {
         try open().write(cell, .text(text))
     }
 
+    /// Applies a writer's changes to the store in their order. The transaction ends and the lock is free again even if
+    /// that throws; the changes before the refused one then stay in the store.
     func commit() throws(EngineError) {
         pauseIfPlanted()
         let transaction = try open()
@@ -57,6 +66,7 @@ extension ModelSession: TransactionSession {
         }
     }
 
+    /// Drops the changes; has no effect if no transaction is open.
     func rollback() throws(EngineError) {
         guard let transaction = running else { return }
         running = nil
@@ -66,12 +76,15 @@ extension ModelSession: TransactionSession {
         if transaction.access == .writing { store.writer.unlock() }
     }
 
+    /// The open transaction, which all calls but `begin` and `rollback` need.
+    /// - Throws: `refused` if there is none.
     private func open() throws(EngineError) -> ModelTransaction {
         guard let running else { throw EngineError(.refused, "no transaction is open") }
         return running
     }
 
-    /// A planted mistake shows only when transactions interleave, for which an operation in memory is too short.
+    /// Before each operation of a session with a planted mistake, its thread waits: the mistake shows only when
+    /// transactions interleave, for which an operation in memory is too short.
     private func pauseIfPlanted() {
         #if Zoo
             if planted != nil && pauses { usleep(50) }
@@ -87,8 +100,10 @@ final class ModelTransaction {
     }
 
     let access: TransactionAccess
-    /// Its view: the state at its begin, with its own changes.
+    /// The view of the transaction: the state at its begin, with its own changes. Some planted mistakes replace it by
+    /// the newest state of the store before each read.
     var content: ModelContent
+    /// The writes of the transaction in their order, for the commit.
     private(set) var changes: [Change] = []
     #if Zoo
         /// State for the mistake; nil without one.
@@ -137,6 +152,8 @@ final class ModelTransaction {
         return table.value(column: try table.column(column), row: try table.row(key: Int64(cell)))
     }
 
+    /// Notes the change, and applies it to the transaction's own view. If the view refuses it, it stays noted, and the
+    /// caller rolls back.
     func write(_ cell: Int, _ value: Value) throws(EngineError) {
         guard access == .writing else { throw EngineError(.refused, "the transaction only reads") }
         let change = Change(cell: cell, value: value)
@@ -162,9 +179,10 @@ final class ModelTransaction {
     }
 }
 
-/// A lock that is taken by one call and released by another.
+/// A lock that one call takes and another call of the same thread releases: a pthread mutex belongs to the thread that
+/// locked it, and a second `lock` of that thread waits for ever.
 ///
-/// `@unchecked Sendable`: the memory is the mutex's own, and is touched by its functions alone.
+/// `@unchecked Sendable`: between init and deinit only the pthread functions touch the memory of the mutex.
 final class WriterLock: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 

@@ -4,10 +4,16 @@ import Seeds
 
 /// `cases.json` of a run's directory: the expanded plan. With it a run can be resumed, and a case repeated, without the
 /// plan's file and the options.
+///
+/// `assay run` writes it before the header; `assay bisect` and the merge of shards write one, too. No command changes
+/// it afterwards. `assay run --resume`, the replay of a case, the merge and `assay gate` read it. Members without a
+/// comment are as in ``Plan``.
 package struct RunManifest: Sendable {
+    /// All cases of the run in the order of the plan, with those that do not run.
     package var cases: [PlannedCase]
     package var hangSeconds: Double
     package var memoryMegabytes: Int
+    /// The time budget of the whole run in seconds: that of the option `--budget`, otherwise that of the plan.
     package var budgetSeconds: Double?
     package var rounds = 1
     package var measures = true
@@ -37,6 +43,8 @@ package struct RunManifest: Sendable {
         directory.path + "/cases.json"
     }
 
+    /// Makes the directory if there is none, and replaces the file by a rename. The file has no member for an absent
+    /// time budget, for instructions that are not counted, and for an empty list of counter budgets.
     package func write(to directory: RunDirectory) throws {
         var members = [
             JSONMember("hang_seconds", .real(hangSeconds)), JSONMember("memory_megabytes", .integer(memoryMegabytes)),
@@ -50,6 +58,8 @@ package struct RunManifest: Sendable {
         try FileTree.replaceText(Self.file(directory), JSONValue.object(members).text + "\n")
     }
 
+    /// - Throws: `FileTreeError` if there is no file; the error of the reader for a text that is no JSON;
+    ///   `JSONShapeError` for a missing member, or one of another type, with its path in `cases.json`.
     package static func read(from directory: RunDirectory) throws -> RunManifest {
         let value = try JSONReader.read(try FileTree.readBytes(file(directory)))
         let reader = try JSONObjectReader(value, path: "cases.json")
@@ -68,7 +78,8 @@ package struct RunManifest: Sendable {
         return manifest
     }
 
-    /// A plan with the manifest's limits and without entries.
+    /// A plan with the manifest's limits, for running its cases. It has no entries, engines and counter budgets: the
+    /// cases are expanded already.
     package func plan(name: String, seed: Seed) -> Plan {
         var plan = Plan(name: name, file: "cases.json")
         plan.seed = seed
@@ -82,6 +93,7 @@ package struct RunManifest: Sendable {
     }
 }
 
+/// A planned case in `cases.json`. The member `verdict` is there only if the case does not run.
 extension PlannedCase {
     var json: JSONValue {
         var members = [JSONMember("test", test.json), JSONMember("weight", .real(weight))]

@@ -7,9 +7,14 @@ import Statistics
     import Darwin
 #endif
 
-/// A trend as a drawing. Runs stand at equal distances, each as a point with its interval as a whisker. The level of
-/// each stretch is a horizontal line, and where a stretch begins, a vertical line has the change. The axis is
-/// logarithmic: better and worse by the same factor are equally far from the middle.
+/// A trend as a drawing, for a page of the archive. Runs stand at equal distances in the order of their start, each as
+/// a point with its interval as a whisker; a click on a point leads to the page of its run. A stretch is the runs from
+/// one change, or the first run, to the next change, or the last run: a horizontal line is its level, and where a
+/// stretch begins, a vertical line has the change.
+///
+/// The vertical axis is logarithmic and just holds all numbers: equal factors are equal distances anywhere on it. The
+/// middle has no meaning. In a trend of ratios, a line is at 1, where an engine equals its reference, if the axis
+/// contains 1.
 struct TrendChart {
     let trend: Trend
     let palette: EnginePalette
@@ -23,15 +28,20 @@ struct TrendChart {
     private static let leastSpan = 1.2
 
     private struct Mark {
+        /// The index in `trend.points`.
         var index: Int
         var value: Double
+        /// The interval. Without both ends there is no whisker.
         var low: Double?
         var high: Double?
     }
 
     private var words: TrendWords { TrendWords(trend: trend) }
 
-    /// What is drawn of each point: the number that is compared over time, or else the figure.
+    /// What is drawn of each point: its ratio if the basis of the trend is the ratio, otherwise the figure itself.
+    ///
+    /// A point without a ratio in a trend of ratios, or with a number that is not above 0, has no mark, and its place
+    /// stays empty. An interval that reaches 0 has no whisker, since a logarithmic axis has no 0.
     private var marks: [Mark] {
         trend.points.enumerated().compactMap { index, point in
             var mark: Mark
@@ -47,6 +57,8 @@ struct TrendChart {
         }
     }
 
+    /// Adds the drawing: axes, levels, points and changes, later parts over earlier ones. Adds a note instead if there
+    /// is no mark.
     func draw(_ markup: inout Markup) {
         let marks = marks
         let values = marks.flatMap { [$0.value, $0.low, $0.high].compactMap { $0 } }
@@ -66,6 +78,7 @@ struct TrendChart {
         }
     }
 
+    /// Draws three lines with their numbers, the line at 1, and the days of the first and the last run.
     private func axes(_ y: Scale, _ svg: inout Markup) {
         let (low, high) = (log(y.domain.lowerBound), log(y.domain.upperBound))
         for share in [0.08, 0.5, 0.92] {
@@ -91,7 +104,8 @@ struct TrendChart {
         return Figure.tick(value, unit: trend.figure.metric.unit)
     }
 
-    /// Draws the median of each stretch between two changes.
+    /// Draws the median of each stretch, from its first mark to its last. A stretch with one mark has no line, nor has
+    /// a trend in which no value is comparable over time.
     private func levels(_ marks: [Mark], _ x: Scale, y: Scale, svg: inout Markup) {
         if trend.basis == .nothing { return }
         var rest = marks[...]

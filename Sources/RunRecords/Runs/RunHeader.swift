@@ -1,15 +1,17 @@
 import Seeds
 
-/// The machine of a run. No deterministic report contains any of it.
+/// The machine of a run, as the harness found it before the first case; of a merged run, the machines of all shards in
+/// one. No deterministic report contains any of it.
 package struct Machine: Hashable, Sendable {
     package var host: String
     package var system: String
     package var processor: String
     package var coreCount: Int
     package var memoryBytes: Int
+    /// The type of the file system that holds the databases.
     package var fileSystem: String
     package var fsync: FsyncHonesty
-    /// The median time of overwriting 4 KiB of a file and syncing it with fdatasync.
+    /// The median time of overwriting 4 KiB of a file and syncing it with fdatasync, or with fsync on macOS.
     package var fsyncNanoseconds: UInt64
 
     package init(
@@ -27,8 +29,10 @@ package struct Machine: Hashable, Sendable {
     }
 }
 
-/// Whether an fsync that returned has taken effect.
+/// Whether an fsync that returned has taken effect. The harness concludes it from the type of the file system and from
+/// the time of a sync; it cuts no power.
 package enum FsyncHonesty: String, Sendable {
+    /// Neither the file system nor the time speaks against it.
     case yes
     /// A file system in memory: nothing survives a power failure.
     case no
@@ -92,7 +96,10 @@ package struct NotBuilt: Hashable, Sendable {
     }
 }
 
-/// What is known of a run before its first case.
+/// What is known of a run before its first case, in the file `run.json`.
+///
+/// `assay run` fills it, and `Runner` writes it before the first measurement. When all measurements are done, `Runner`
+/// writes it again with `endedRounds`; after an interruption it does not. A resumed run keeps the header of its begin.
 package struct RunHeader: Hashable, Sendable {
     /// Version of this format: `assay-run/2`.
     package static let format = "assay-run/2"
@@ -105,22 +112,25 @@ package struct RunHeader: Hashable, Sendable {
     package var command: String
     /// Seconds since 1970.
     package var startTime: Int
+    /// The commit of the checkout from which the run began, not of the build; empty without a checkout. On a detached
+    /// HEAD only `branch` is empty.
     package var commit: String
     package var branch: String
     package var isReleaseBuild: Bool
-    /// A digest of the program that ran the cases: a run takes no figures of other builds.
+    /// A digest of the program that ran the cases, and of the versions and files of its engines; empty if the program's
+    /// file could not be read. A run takes no figures of other builds: `--resume` refuses another digest.
     package var buildDigest: String
     package var machine: Machine
     package var engines: [EngineVersion]
     package var notBuilt: [NotBuilt]
     /// The ids of all cases of the plan, in order: for `--resume`, and for the report of an unfinished run.
     package var cases: [String]
-    /// The most rounds of each case of a comparison, by case id.
+    /// The most rounds of each case of a comparison, by case id. A case without an entry is measured once.
     package var rounds: [String: Int]
-    /// The number of complete rounds of each comparison that was decided early, or that the budget ended, by case id.
-    /// It is written when the run ends.
+    /// The number of complete rounds of each comparison that has fewer than `rounds` when the run ends, by case id: it
+    /// was decided early, or the budget ended it.
     package var endedRounds: [String: Int]
-    /// The ids of the cases that each round measures as two sides.
+    /// The ids of the cases that each round measures twice: as the measured side, and as its control.
     package var controls: Set<String>
     /// Whether figures mean something. They do not if cases ran at the same time, or too briefly.
     package var measures: Bool
@@ -128,7 +138,9 @@ package struct RunHeader: Hashable, Sendable {
     package var warnings: [String]
     /// The time budget of the whole run in seconds; nil if the plan has none.
     package var budgetSeconds: Double?
-    /// The figures of this run's cases that `assay verify-figures` did not confirm for this build on this machine.
+    /// The figures of this run's cases for which `assay verify-figures`, with this build on this machine, got a value
+    /// without the harness that differs too much. A figure that it has not checked is not among them. Empty if
+    /// `measures` is false.
     package var doubtfulFigures: [DoubtfulFigure]
     /// For the run of a shard: which part it is. `cases` are then those of the shard alone.
     package var part: PlanPart?
@@ -163,7 +175,8 @@ package struct RunHeader: Hashable, Sendable {
 }
 
 extension EngineVersion {
-    /// The file that the engine was loaded from at run time, with its digest in brackets; nil if it was linked.
+    /// The file that the engine, or the library that the user chose for it, was loaded from at run time, with its
+    /// digest in brackets; nil if the program is linked with both.
     package var loadedFrom: String? {
         if let file { return "\(file) (\(fileDigest))" }
         return libraryFile.map { "\($0) (\(libraryDigest))" }
@@ -186,7 +199,8 @@ extension RunHeader {
             + "beside \(found.map(\.name).joined(separator: ", ")); --peer-library names another build"
     }
 
-    /// How many measurements of a case the plan asks for, or its ended comparison has.
+    /// How many measurements of a case make it complete: 1 for a case without rounds. For a case in rounds, a
+    /// measurement per round and side, of all its rounds, or of the complete ones if its comparison has ended.
     package func measurementCount(of id: String) -> Int {
         guard let rounds = endedRounds[id] ?? rounds[id] else { return 1 }
         return rounds * (controls.contains(id) ? 2 : 1)
@@ -199,7 +213,7 @@ package struct Run: Sendable, Equatable {
     /// One result per case, in the order of the plan; of a case with rounds, the merged result. They are fewer than
     /// `header.cases` if the run was stopped.
     package var results: [CaseResult]
-    /// Every measurement of each case with rounds, by case id.
+    /// Every measurement of each case with rounds, of both sides, by case id.
     package var rounds: [String: [CaseResult]]
     /// By case id. A case without details has no entry.
     package var details: [String: CaseDetails]
@@ -222,6 +236,8 @@ package struct Run: Sendable, Equatable {
         self.unreadable = unreadable
     }
 
+    /// Whether each case has a result, and each case in rounds has at least `header.measurementCount(of:)`
+    /// measurements.
     package var isFinished: Bool {
         results.count == header.cases.count
             && header.rounds.keys.allSatisfy { (rounds[$0]?.count ?? 0) >= header.measurementCount(of: $0) }

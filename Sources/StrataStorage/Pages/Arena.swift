@@ -1,28 +1,35 @@
 internal import StrataFiles
 
-/// Memory for the nodes of the open transaction, before they get pages of the file.
+/// Memory for the nodes of the open transaction, before they get pages of the file at its commit, or earlier when a
+/// large transaction spills them.
 ///
-/// A reference to such a node carries ``Format/arenaBit`` and its index here. Guarded by the write gate: one
-/// transaction at a time uses it.
+/// A reference to such a node carries ``Format/arenaBit`` and its index here. The memory is private to the process, and
+/// never moves: it grows in place. Guarded by the write gate: one transaction at a time uses it, then the next one uses
+/// the same memory.
 final class Arena {
     private let range: MappedRange
     let base: UnsafeMutableRawPointer
-    /// By page index: the number of pages of the node that starts there; 0 for a dropped node, -1 inside a node.
+    /// By page index: the number of pages of the node that starts there; 0 where a dropped node starts; -1 inside a
+    /// node, live or dropped.
     @exclusivity(unchecked) private(set) var nodePages: [Int32] = []
-    /// Indexes of dropped nodes by their number of pages. Nodes of 17 pages and more are in `largeSpare`.
+    /// Indexes of dropped nodes by their number of pages. Nodes of 17 pages and more are in `largeSpare`. Only a node
+    /// with the same number of pages takes the place of a dropped one.
     @exclusivity(unchecked) private var spare: [[Int]] = Array(repeating: [], count: 17)
     @exclusivity(unchecked) private var largeSpare: [Int: [Int]] = [:]
     /// The most pages that the arena may grow to.
     private let most: Int
     /// Pages of reserved address space.
     @exclusivity(unchecked) private var capacity: Int
-    /// Pages below this index may hold bytes of an earlier transaction.
+    /// Pages below this index may hold bytes from before a `reset`: of an earlier transaction, or of this one before it
+    /// spilled. All other pages are zero until a node takes them.
     @exclusivity(unchecked) private(set) var touched = 0
     /// Pages of nodes that were not dropped.
     @exclusivity(unchecked) private(set) var livePages = 0
 
-    /// - Parameter capacity: bytes that a transaction's nodes may take together.
-    /// - Throws: `limit(.addressSpace)` if no address space can be reserved.
+    /// Reserves address space; the system gives memory for it page by page at the first write.
+    /// - Parameter capacity: bytes that a transaction's nodes may take together, dropped ones included.
+    /// - Throws: `limit(.addressSpace)` if no address space can be reserved. Less than `capacity` is no error: the
+    ///   arena tries to grow later.
     init(capacity: Int) throws(StorageError) {
         guard let found = MappedRange(growing: capacity) else { throw .limit(.addressSpace) }
         range = found
@@ -34,7 +41,9 @@ final class Arena {
     /// Asks the kernel for large pages, for a transaction that is known to be large.
     func preferLargePages() { range.preferLargePages() }
 
-    /// Reserves address space for this many pages, if there is more.
+    /// Extends the reserved address space to twice this many pages, or else to just as many.
+    /// - Throws: `limit(.addressSpace)` beyond `most` pages, and if the process gets no more addresses behind the
+    ///   range.
     private func ensureRoom(_ pages: Int) throws(StorageError) {
         guard pages <= most else { throw .limit(.addressSpace) }
         for wanted in [min(2 * pages, most), pages] where range.extend(to: wanted * Format.pageSize) {
@@ -56,8 +65,9 @@ final class Arena {
     @inline(__always)
     func pointer(_ index: Int) -> UnsafeMutableRawPointer { base + index * Format.pageSize }
 
-    /// Makes a zeroed node with kind and table in its header.
-    /// - Parameter isFilled: the caller writes all bytes behind the header.
+    /// Makes a zeroed node with kind and table in its header: in the place of a dropped one, or behind all others.
+    /// - Parameter isFilled: the caller writes all bytes behind the header, so that `make` does not zero them.
+    /// - Throws: `limit(.addressSpace)`, with the arena unchanged.
     func make(
         _ kind: NodeKind, pages: Int = 1, table: UInt32 = 0, isFilled: Bool = false
     ) throws(StorageError) -> NodeReference {
@@ -85,7 +95,7 @@ final class Arena {
     /// Whether a live node starts at this index.
     func hasNode(at index: Int) -> Bool { index < nodePages.count && nodePages[index] > 0 }
 
-    /// Frees a node for reuse.
+    /// Frees a live node for reuse. Its bytes stay until a node takes the place.
     func drop(_ index: Int) {
         let pages = Int(nodePages[index])
         if pages < spare.count { spare[pages].append(index) } else { largeSpare[pages, default: []].append(index) }
@@ -93,8 +103,9 @@ final class Arena {
         livePages -= pages
     }
 
-    /// Frees all nodes. Memory over `keep` bytes is returned to the system; the rest is zeroed at its next use, unless
-    /// a copy fills it.
+    /// Frees all nodes: at the end of a transaction, after a spill, and when a transaction restarts on other pages.
+    /// Memory over `keep` bytes is returned to the system, and its addresses stay reserved; the rest is zeroed at its
+    /// next use, unless a copy fills it.
     func reset(keep: Int = 8 << 20) {
         let used = byteCount
         touched = max(touched, min(used, keep) / Format.pageSize)

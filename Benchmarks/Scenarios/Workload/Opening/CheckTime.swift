@@ -2,7 +2,9 @@ import Harness
 import Measuring
 import RunRecords
 
-/// Times the engine's own check on an intact database.
+/// Times the engine's own check on an intact database. A check opens the database, verifies and closes it; all three
+/// are in its time. The checks run one after the other in the process of the case; the report has their median time. A
+/// check that throws an error on the intact database is a trial with the outcome `refused`.
 ///
 /// A check that reads nothing, or no more than an open does, would be the fastest. So if the engine promises to detect
 /// damage, and the files are small enough, the same check also gets a copy with one flipped bit in a page of rows that
@@ -15,7 +17,8 @@ struct CheckTime: Scenario {
     let defaultDataset: String? = "people"
     let parameters = [ScenarioParameter("checks", .size, default: 3, range: 1...1_000, summary: "one after the other")]
 
-    /// Largest size of files that are damaged in memory, and read in full to find a page with rows.
+    /// Largest size of files of which a damaged copy is made: `DamagedCopy` keeps the files in memory, and writes and
+    /// reads whole copies until it finds a page with rows.
     private static let largestSpoilt = 16 << 20
 
     func fixture(for test: Case) -> FixtureRequest? { .reading(test) }
@@ -50,6 +53,9 @@ struct CheckTime: Scenario {
         try checkSpoilt(engine, location, bytes: bytes, context: context)
     }
 
+    /// Checks the damaged copy, untimed. Damage that the engine reports is correct; a check without an error is
+    /// silently wrong; an error of another kind is a refusal. If `DamagedCopy` finds no suitable page, the case is
+    /// inconclusive.
     private func checkSpoilt(
         _ engine: any CheckingEngine, _ location: DatabaseLocation, bytes: Int, context: CaseContext
     ) throws {
@@ -68,7 +74,7 @@ struct CheckTime: Scenario {
         switch found?.kind {
         case .damaged: outcome = .correct
         case .untold:
-            // The engine's check was asked, and it accepted the damaged bytes.
+            // The engine's check accepted the damaged bytes; only the adapter noticed that what it got is no row.
             outcome = .silentlyWrong
             detail = "a bit is flipped in \(copy.flipped), and the check says: \(found?.description ?? "")"
         case nil:

@@ -4,14 +4,17 @@
     import Foundation
 #endif
 
-/// Reads a JSON text that a program gives: in UTF-8, as RFC 8259 asks, or in UTF-16 or UTF-32.
+/// Reads a JSON text that a program gives: in UTF-8, as RFC 8259 asks, or in UTF-16 or UTF-32, with or without a byte
+/// order mark.
 enum JSONInput {
     /// How deep objects and lists may be nested: nested values take stack when they are created and released.
     private static let deepest = 500
 
-    /// Checks the whole text, then runs `body` with a cursor at its value.
-    /// - Throws: ``Realm/Error`` with `invalidInput` for a text that is no JSON, with line and column; the error of
-    ///   `body`.
+    /// Checks the whole text, then runs `body` on the same thread with a cursor at its value. Cursor and lines point
+    /// into the text in UTF-8, and are valid until `body` returns.
+    /// - Throws: ``Realm/Error`` with `invalidInput`, before `body` runs: with line and column for a text that is no
+    ///   JSON, has more text after its value, or is nested more than `deepest` deep; without them for a text that is no
+    ///   UTF-16 or UTF-32 although its first bytes say so. Otherwise the error of `body`, unchanged.
     static func read<Result>(
         _ json: Data, _ body: (inout JSONCursor, TextLines) throws -> Result
     ) throws -> Result {
@@ -19,6 +22,7 @@ enum JSONInput {
         return try other.withUnsafeBytes { try read($0, body) }
     }
 
+    /// - Parameter bytes: the text in UTF-8; a byte order mark at its beginning is skipped.
     private static func read<Result>(
         _ bytes: UnsafeRawBufferPointer, _ body: (inout JSONCursor, TextLines) throws -> Result
     ) throws -> Result {
@@ -35,10 +39,13 @@ enum JSONInput {
         return try body(&cursor, lines)
     }
 
-    /// The text converted to UTF-8; nil if it is in UTF-8 already.
+    /// The text converted to UTF-8, without its byte order mark; nil if its first bytes tell of neither UTF-16 nor
+    /// UTF-32.
     ///
-    /// A JSON text begins with two ASCII characters, or is a single one. Where the first four bytes are zero tells the
-    /// encoding.
+    /// A JSON text begins with an ASCII character, after an optional byte order mark, and contains no NUL. So the mark
+    /// of UTF-16, or the places of zeros among the first four bytes, tell the encoding. The size and the order of the
+    /// units follow from these places and from the mark.
+    /// - Throws: `invalidInput` if the bytes are no UTF-16 or UTF-32.
     private static func utf8(_ json: Data) throws(Realm.Error) -> [UInt8]? {
         let start = Array(json.prefix(4))
         func isZero(_ place: Int) -> Bool { place < start.count && start[place] == 0 }
@@ -69,7 +76,7 @@ enum JSONInput {
     }
 }
 
-/// Finds the line and column of an offset, for messages.
+/// Finds the line and column of an offset in a text in UTF-8, for messages. A line ends with a line feed.
 struct TextLines {
     private let bytes: UnsafeRawBufferPointer
     private let start: Int
@@ -80,7 +87,8 @@ struct TextLines {
         self.start = start
     }
 
-    /// An offset as line and column, both counted from 1, the column in bytes.
+    /// An offset from the beginning of the bytes, as line and column: both counted from 1, the column in bytes of
+    /// UTF-8.
     /// - Complexity: O(offset).
     func position(of offset: Int) -> String {
         let end = min(max(offset, start), bytes.count)

@@ -1,8 +1,10 @@
-/// Verifies the collections of one column, each against its row's cell.
+/// Verifies the collections of one column in one version, each against its row's cell. ``GroupCheck`` calls it for each
+/// cell, ``DamageSurvey`` for each tree; both keep the version meanwhile.
 ///
 /// Numbers in comments are those of the rules in docs/file-format.md.
 struct CollectionCheck {
     private let reader: PageReader
+    /// The version that is checked. A reference with a later birth is no node of it.
     private let version: UInt64
     private let table: TableDefinition
     private let definition: ColumnDefinition
@@ -24,10 +26,15 @@ struct CollectionCheck {
 
     /// Checks a collection that is a tree. Each node is noted before its children are read, so that a node with two
     /// parents ends the walk.
+    /// - Parameter reached: the nodes that the whole check has noted so far, of other rows and columns, too.
+    /// - Throws: `InvariantViolation` for a rule that this check or `reached` finds broken; `corrupt` for one that the
+    ///   walk finds broken, or a bad page; errors of reading.
     func checkTree(_ root: LongValue, row: Int64, _ reached: inout ReachedPages) throws {
         guard let shape = CollectionShape(definition, table: table.id.rawValue, owner: row) else { return }
         // 20: a handle in the cell means that its transaction has not closed the collection.
         if root.reference.birth > version { throw broken("was being changed", row) }
+        // The walk and its closures throw nothing but a StorageError. So a violation is kept here, a StorageError in
+        // its place ends the walk, and the violation is thrown at the end.
         var violation: (any Error)?
         func stop(_ error: any Error, _ reference: NodeReference) -> StorageError {
             violation = error
@@ -43,11 +50,12 @@ struct CollectionCheck {
         }
     }
 
-    /// Checks a tree of elements, and the trees of inner collections.
+    /// Checks a tree of elements, and the trees of inner collections. ``CollectionWalk`` checks levels, counts, order
+    /// keys, that sets and the keys of maps ascend (17), and nulls (18).
     /// - Parameters:
     ///   - holds: type of the elements.
-    ///   - note: called for each node.
-    ///   - stop: makes the error for a violation at a node.
+    ///   - note: called for each node of a tree, and for the node of each long element.
+    ///   - stop: keeps a violation, and makes the error that ends the walk at a node.
     private func check(
         _ root: LongValue, shape: CollectionShape, holds: CollectionColumn, row: Int64,
         note: (NodeReference) throws(StorageError) -> Void, stop: (any Error, NodeReference) -> StorageError
@@ -57,7 +65,7 @@ struct CollectionCheck {
             nodes: reader, shape: shape, allowsNulls: holds.allowsNulls, precedes: CollectionOrder.check(holds))
         try walk.run(root.reference) { (reference) throws(StorageError) in
             try note(reference)
-            // 15: the walk compares form, column and owner.
+            // 15: the walk has compared form, column and owner, and the table is compared here.
             guard let kind = NodeKind(rawValue: reference.kindCode),
                 NodeHeader.table(try reader.node(reference, kind)) == shape.table
             else { throw stop(broken("has a node of another table", row), reference) }
@@ -65,6 +73,7 @@ struct CollectionCheck {
             count += UInt64(run.leaf.count)
             for segment in [run.leaf.keys, run.leaf.values].compactMap(\.self) where segment.kind == .bytes {
                 let isValues = segment.base == run.leaf.values.base
+                // Only long elements, and values that may be inner collections, need a check of their own.
                 if !(isValues && holds.takesNested) && segment.flags & Segment.hasLong == 0 { continue }
                 for slot in 0..<segment.rows {
                     try checkElement(
@@ -79,6 +88,7 @@ struct CollectionCheck {
         }
     }
 
+    /// Checks an element: the tree that it leads to, or its long value and the inner collection in its bytes.
     /// - Parameter holds: nil for a key of a map.
     private func checkElement(
         _ segment: Segment, slot: Int, holds: CollectionColumn?, shape: CollectionShape, row: Int64,
@@ -103,6 +113,7 @@ struct CollectionCheck {
     }
 
     /// Checks a collection that is stored in its row.
+    /// - Throws: `InvariantViolation`.
     func checkBytes(_ bytes: UnsafeRawBufferPointer, row: Int64) throws {
         guard let payload = CollectionPayload(bytes, column, isLinks: definition.type == .links) else {
             throw broken("contradicts itself", row)

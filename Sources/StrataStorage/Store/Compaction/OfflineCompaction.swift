@@ -1,19 +1,24 @@
 internal import StrataFiles
 
 extension Store {
-    /// Rewrites a store that is not open anywhere, without its free pages.
+    /// Rewrites a store that is not open anywhere, without its free pages. If there is no file, the open makes a new
+    /// store, as ``open(path:options:)`` does.
     ///
-    /// Writes a temporary file, syncs it, renames it, and syncs the directory: at any moment the path leads to the old
-    /// contents or to the new ones.
-    /// - Throws: `noSpace`, before the copy is begun, if the disk has no room for it; `inUse`; errors of reading and
-    ///   writing. The contents are unchanged then, and the temporary file is removed.
+    /// Recovers the store, writes a temporary file, syncs it, renames it, and syncs the directory: at any moment the
+    /// path leads to the old contents or to the new ones.
+    /// - Throws: `noSpace`, before the copy is begun, if the file system says that the disk has no room for it, and at
+    ///   any time if a write finds none; `inUse`, `beingRead`, `unshared` if another process has the store open; errors
+    ///   of opening, reading and writing. The contents are unchanged then, and the temporary file is removed. One error
+    ///   comes after the rename, that of the sync of the directory: the path already leads to the new contents, and
+    ///   after a power failure it may lead to the old ones.
     /// - Complexity: O(size); memory is bounded by ``StoreLimits/memoryBudget``.
     package static func compact(path: String, options: StoreOptions = StoreOptions()) throws(StorageError) {
         try OfflineCompaction(path, options).run()
     }
 
     /// As ``compact(path:options:)``, and changes the encryption key: at any moment the path leads to the old contents
-    /// under the old key, or to the new ones under the new key.
+    /// under the old key, or to the new ones under the new key. An error of the last sync comes when the new key is
+    /// already in force.
     /// - Parameter cipher: of the new file; nil for one in plain text.
     package static func changeKey(
         path: String, options: StoreOptions, to cipher: (any Cipher)?
@@ -22,11 +27,12 @@ extension Store {
     }
 }
 
-/// Replaces a store by a copy without free pages. No other process can have it open meanwhile.
+/// Replaces a store by a copy without free pages. It opens the store under the exclusive lock of the data file, which
+/// it holds until the copy is in place: no other process can have the store open meanwhile.
 struct OfflineCompaction {
     private let path: String
     private let options: StoreOptions
-    /// Of the new file.
+    /// Encrypts the new file; `options.cipher` decrypts the old one.
     private let cipher: (any Cipher)?
 
     init(_ path: String, _ options: StoreOptions) { self.init(path, options, cipher: options.cipher) }
@@ -37,9 +43,12 @@ struct OfflineCompaction {
         self.cipher = cipher
     }
 
-    /// Path of the copy until it replaces the store.
+    /// Path of the copy until it replaces the store. If a process dies, the next one that opens the store alone removes
+    /// the copy that it left.
     static func unfinishedPath(_ path: String) -> String { path + ".compacting" }
 
+    /// Compacts in any case.
+    /// - Throws: as ``Store/compact(path:options:)``.
     func run() throws(StorageError) {
         let store = try open()
         do throws(StorageError) {
@@ -51,9 +60,14 @@ struct OfflineCompaction {
         }
     }
 
-    /// Compacts if the policy, called with the file's size and the size of its live pages, says so. Skipped without an
-    /// error: a store that another process has open, one for whose copy the disk has no room, one that this process may
-    /// not replace, and one with damaged parts. Damage is noted beside the store, which can then still be opened.
+    /// Compacts if the policy, called with the file's size and the size of its live pages, says so.
+    /// ``Store/open(path:options:)`` calls it before it opens the store itself.
+    ///
+    /// The call skips, without an error: a path without a file, a store that another process has open (`inUse`), one
+    /// for whose copy the disk has no room, one that this process may not replace, and one with damaged parts. It notes
+    /// damage beside the store, which can then still be opened.
+    /// - Throws: all other errors, which end that open, too: those of opening, also `noSpace` for the recovery, and
+    ///   `beingRead` or `unshared` if other processes only read the store or do not share it.
     func run(ifWantedBy policy: @Sendable (Int, Int) -> Bool) throws(StorageError) {
         do throws(FileError) {
             if try options.fileSystem.status(path) == nil { return }
@@ -109,9 +123,12 @@ struct OfflineCompaction {
         try Store.openPlain(path: path, options: options, isAlone: true)
     }
 
-    /// An error of closing is dropped: the caller reports the first error.
+    /// An error of closing is dropped: the caller reports the first error. If the close in `rewrite` failed, and closed
+    /// the store, this close has no effect.
     private func closeAfterFailure(_ store: Store) { do throws(StorageError) { try store.close() } catch {} }
 
+    /// Copies the newest version, closes the store, and puts the copy in its place. After an error the copy is removed;
+    /// the store may be open or closed.
     private func rewrite(_ store: Store) throws(StorageError) {
         let unfinished = Self.unfinishedPath(store.path)
         let fileSystem = store.fileSystem
@@ -122,8 +139,8 @@ struct OfflineCompaction {
             options.cipher = cipher
             let view = try store.snapshot().view
             try StoreCopy(of: view, as: view.state.version, store.path, beside: unfinished, options).run()
-            // The close removes the old file's log before the new file replaces it, and keeps other processes out until
-            // then.
+            // The close completes the old file, removes its log, and runs the closure; only after that it releases the
+            // lock of the old file. So other processes are kept out until the path leads to the new file.
             try store.close { () throws(FileError) in
                 try fileSystem.rename(unfinished, to: store.path)
                 try fileSystem.syncDirectory(of: store.path)
@@ -134,6 +151,7 @@ struct OfflineCompaction {
         }
     }
 
+    /// Does not check if the file system cannot say how much room there is.
     /// - Throws: `noSpace` if the disk has less room than the contents need.
     private func checkRoom(for store: Store) throws(StorageError) {
         let live = Int64(try store.space().liveBytes)
