@@ -20,7 +20,7 @@ struct VerifyFiguresCommand: Command {
     let exitStatus = "0 none differs by more than a tenth, 2 one does, 3 a program is missing or out of date"
     let options = [
         OptionSpecification(
-            "--rounds", value: "N", "pairs per figure (7); three times as many where they decide nothing"),
+            "--rounds", value: "N", "pairs per figure (7); three, then nine times as many while they decide nothing"),
         OptionSpecification("--only", value: "ENGINE,..", "only these engines"),
         OptionSpecification("--workload", value: "NAME,..", "only these workloads"),
         OptionSpecification("--rows", value: "N", "rows of the data (200000)"),
@@ -106,7 +106,7 @@ struct VerifyFiguresCommand: Command {
         let bounds = FigureComparison.bounds
         try Output.line("Assay's figure beside that of a program without it: \(rounds) pairs, the median")
         try Output.line("of their ratios and its interval (95 % from 6 pairs). Above 1: Assay is better.")
-        try Output.line("A figure that they leave undecided is measured in \(3 * rounds) pairs.")
+        try Output.line("A figure that they leave undecided is measured in \(3 * rounds) pairs, then in \(9 * rounds).")
         try Output.line(
             "Marked outside \(bounds.lowerBound) .. \(bounds.upperBound): OFF, or ? where the interval reaches inside.")
         try Output.line()

@@ -69,23 +69,25 @@ package struct FigureVerification {
         self.control = control
     }
 
-    /// A figure that is undecided after `rounds` pairs is measured until it has this many times as many.
+    /// A figure that is undecided is measured in this many times as many pairs, twice at most.
     private static let repetition = 3
 
-    /// Compares each value of a figure after `rounds` pairs. If one of them is undecided, measures until there are
-    /// three times as many pairs, and returns the result of all pairs. Otherwise no more pairs are measured.
+    /// Compares each value of a figure after `rounds` pairs. While one of them is undecided, measures until there are
+    /// three and then nine times as many pairs. The result is that of all pairs.
     package func compare(
         _ figure: ControlledFigure, engine: String, rounds: Int, seed: Seed
     ) throws -> [FigureComparison] {
         var random = RandomStream(seed.derived(figure.name + engine))
         var pairs: [Pair] = []
-        for round in 0..<rounds { pairs.append(try pair(figure, engine, round: round, random: &random)) }
-        let found = comparisons(figure, engine, pairs)
-        guard found.contains(where: { $0.standing == .undecided }) else { return found }
-        for round in rounds..<(Self.repetition * rounds) {
-            pairs.append(try pair(figure, engine, round: round, random: &random))
+        var found: [FigureComparison] = []
+        for look in [rounds, Self.repetition * rounds, Self.repetition * Self.repetition * rounds] {
+            for round in pairs.count..<look {
+                pairs.append(try pair(figure, engine, round: round, random: &random))
+            }
+            found = comparisons(figure, engine, pairs)
+            if !found.contains(where: { $0.standing == .undecided }) { break }
         }
-        return comparisons(figure, engine, pairs)
+        return found
     }
 
     private typealias Pair = (assay: [Double], control: [Double])

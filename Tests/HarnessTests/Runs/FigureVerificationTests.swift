@@ -38,6 +38,9 @@ struct FigureVerificationTests {
         let found = try Self.compare({ [70, 100, 85, 86, 84, 88, 87][$0 % 7] }, { _ in 100 })
         #expect(found.standing != .holds)
         #expect(found.pairs == 21)
+        // Two states of the machine, one of them slightly more often.
+        let two = try Self.compare({ [85, 100, 85, 100, 85, 100, 85][$0 % 7] }, { _ in 100 })
+        #expect(two.standing == .undecided && two.pairs == 63)
     }
 
     @Test(
@@ -47,6 +50,9 @@ struct FigureVerificationTests {
         #expect(calm.standing == .holds && calm.pairs == 21)
         let slow = try Self.compare({ $0 < 7 ? [70, 100, 85, 86, 84, 88, 87][$0] : 80 }, { _ in 100 })
         #expect(slow.standing == .off && slow.pairs == 21)
+        // Undecided after 21 as well.
+        let later = try Self.compare({ $0 < 21 ? [85, 100, 85, 100, 85, 100, 85][$0 % 7] : 101 }, { _ in 100 })
+        #expect(later.standing == .holds && later.pairs == 63)
         #expect(try Self.compare({ _ in 80 }, { _ in 100 }).pairs == 7)
         #expect(try Self.compare({ _ in 99 }, { _ in 100 }).pairs == 7)
     }
