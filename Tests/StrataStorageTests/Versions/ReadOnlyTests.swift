@@ -70,7 +70,10 @@ import Testing
         #expect(try FileImages.contents(of: path) == image.data)
     }
 
-    @Test("without space for recovery, the store opens read-only and reports it") func noSpace() throws {
+    @Test(
+        "without space for recovery, the store opens read-only and reports it, whether it is to be compacted or not",
+        arguments: [false, true])
+    func noSpace(compacts: Bool) throws {
         let image = try FileImages.withLog(seed: 9, steps: 60)
         let disk = RefusingFileSystem()
         for (name, bytes) in [(FileImages.path, image.data), (FileImages.path + ".log", image.log ?? [])] {
@@ -79,7 +82,9 @@ import Testing
             file.close()
         }
         disk.firstRefusedWrite.store(0, ordering: .relaxed)
-        let store = try Store.open(path: FileImages.path, options: options(disk, readOnly: false))
+        var launch = options(disk, readOnly: false)
+        if compacts { launch.compactOnLaunch = { _, _ in true } }
+        let store = try Store.open(path: FileImages.path, options: launch)
         #expect(store.isReplayedInMemory && store.isReadOnly)
         if CoverageMarks.areCounted { #expect(CoverageMarks.hits[.noSpaceToRecover] != nil) }
         #expect(try StoreHistory.contents(store.snapshot().view) == image.model)

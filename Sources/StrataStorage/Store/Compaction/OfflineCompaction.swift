@@ -63,11 +63,10 @@ struct OfflineCompaction {
     /// Compacts if the policy, called with the file's size and the size of its live pages, says so.
     /// ``Store/open(path:options:)`` calls it before it opens the store itself.
     ///
-    /// The call skips, without an error: a path without a file, a store that another process has open (`inUse`), one
-    /// for whose copy the disk has no room, one that this process may not replace, and one with damaged parts. It notes
-    /// damage beside the store, which can then still be opened.
-    /// - Throws: all other errors, which end that open, too: those of opening, also `noSpace` for the recovery, and
-    ///   `beingRead` or `unshared` if other processes only read the store or do not share it.
+    /// The call skips, without an error: a path without a file, a store that another process has open, one for whose
+    /// recovery or copy the disk has no room, one that this process may not replace, and one with damaged parts. It
+    /// notes damage beside the store, which can then still be opened.
+    /// - Throws: all other errors, which end that open, too.
     func run(ifWantedBy policy: @Sendable (Int, Int) -> Bool) throws(StorageError) {
         do throws(FileError) {
             if try options.fileSystem.status(path) == nil { return }
@@ -76,8 +75,13 @@ struct OfflineCompaction {
         }
         let store: Store
         do throws(StorageError) { store = try open() } catch {
-            if case .inUse = error { return }
-            throw error
+            switch error {
+            // The open that follows waits for the other process, or opens the store beside it.
+            case .inUse, .beingRead, .unshared: return
+            // There is no room for the recovery. The open that follows replays the log in memory.
+            case .noSpace: return mark(.noSpaceToCompact)
+            default: throw error
+            }
         }
         var isCopying = false
         do throws(StorageError) {
