@@ -5,6 +5,11 @@ internal import StrataStorage
 // 1. The damaged files are copied aside, durably, before a new store replaces them.
 // 2. At every moment the path leads to the whole damaged store or to the whole new one: one rename replaces it.
 // 3. `notAStore` and `unsupportedFormat` decide what is a store: other files are never touched.
+// 4. One recovery of a path runs at a time, and no process has the store open meanwhile: the damaged file is locked
+//    from before the first look at it, and the new one from before it has its name until the last file of the damaged
+//    store beside it is gone.
+// 5. Only the file in which the damage was found is replaced. Another recovery may have put a new store in its place
+//    since then, and a process may have written to that.
 
 /// One recovery from damage: makes a new store as the policy says, and replaces the damaged one by it.
 struct DamageRecovery {
@@ -12,32 +17,38 @@ struct DamageRecovery {
     private let options: StoreOptions
     private let policy: DamagePolicy
     private let error: StorageError
+    /// The file in which the damage was found.
+    private let damaged: FileStatus
     private let fileSystem: any FileSystem
     /// The new store, until it replaces the damaged one.
     private var unfinished: String { path + ".mending" }
 
     init(
-        _ path: String, options: StoreOptions, policy: DamagePolicy, error: StorageError
+        _ path: String, options: StoreOptions, policy: DamagePolicy, file: FileStatus, error: StorageError
     ) throws(StorageError) {
         self.path = try options.resolve(path)
         self.options = options
         self.policy = policy
         self.error = error
+        damaged = file
         fileSystem = options.fileSystem
     }
 
-    func run() throws(StorageError) -> DamageReport {
+    /// - Returns: nil if the path leads to another file by now, which is left as it is.
+    /// - Throws: `inUse` while another process has the store open, or recovers it; `error`; `noSpace`, `file`.
+    func run() throws(StorageError) -> DamageReport? {
         if policy == .fail { throw error }
-        let file = try lock()
-        defer { file.close() }
+        guard let file = try lock() else { return nil }
+        defer { Store.release(file) }
+        var new: (any File)?
+        defer { if let new { Store.release(new) } }
         do throws(StorageError) {
             try clear()
             let outcome = try make()
-            let kept = try keep()
-            try replace()
-            DamageRegister.removeRecord(ofStoreAt: path, fileSystem)
-            var report = kept
+            var report = try keep()
             report.outcome = outcome
+            new = try lockNew()
+            try replace()
             return report
         } catch {
             // An error of the clean-up is dropped: the caller gets the first error, and the next attempt clears the
@@ -47,19 +58,34 @@ struct DamageRecovery {
         }
     }
 
-    /// Locks the store. Under every policy but `salvage` the lock is exclusive and keeps all other processes out. Under
-    /// `salvage` it is shared, because ``SalvageSource`` opens the file again and takes a shared lock, too: it keeps
-    /// out only processes that need the store for themselves.
-    private func lock() throws(StorageError) -> any File {
+    /// Locks the damaged file; nil if the path leads to another one by now.
+    private func lock() throws(StorageError) -> (any File)? {
         do throws(FileError) {
-            let isAlone = policy != .salvage
-            let file = try fileSystem.open(path, isAlone ? .write : .read)
-            if try file.tryLock(byte: LockByte.open, exclusive: isAlone) { return file }
+            guard try fileSystem.leads(path, to: damaged) else { return nil }
+            let file = try fileSystem.open(path, .write)
+            guard try file.tryLock(byte: LockByte.open, exclusive: true) else {
+                file.close()
+                throw FileError.keptOut(path: path)
+            }
+            // Another recovery may have replaced the file before this one had the lock.
+            if try file.status().isSameFile(as: damaged), try fileSystem.leads(path, to: damaged) { return file }
+            Store.release(file)
+            return nil
+        } catch {
+            throw error.isKeptOut ? .inUse(path: path) : StorageError(error)
+        }
+    }
+
+    /// Locks the new store under its unfinished name.
+    private func lockNew() throws(StorageError) -> any File {
+        do throws(FileError) {
+            let file = try fileSystem.open(unfinished, .write)
+            if try file.tryLock(byte: LockByte.open, exclusive: true) { return file }
             file.close()
         } catch {
             throw StorageError(error)
         }
-        throw .inUse(path: path)
+        throw .inUse(path: unfinished)
     }
 
     /// Removes the files of an interrupted attempt.
@@ -87,6 +113,7 @@ struct DamageRecovery {
             var salvage = SalvageOptions()
             salvage.limits = options.limits
             salvage.cipher = options.cipher
+            salvage.isLockedHere = true
             return .salvaged(try Salvage.run(from: path, to: unfinished, fileSystem: fileSystem, options: salvage))
         case .lastGoodVersion:
             // The newest slot is tried first. Each is tried with its log, as far as that verifies, and then without.
@@ -218,7 +245,8 @@ struct DamageRecovery {
         return report
     }
 
-    /// Renames the new store to the path. A log left there does not belong to it, and is removed at the next open.
+    /// Renames the new store to the path, and removes the log and the record of the damaged one. If the process dies in
+    /// between, the next open removes the log, which does not belong to the new store.
     private func replace() throws(StorageError) {
         do throws(FileError) {
             try fileSystem.syncDirectory(of: path)
@@ -228,6 +256,7 @@ struct DamageRecovery {
             throw StorageError(error)
         }
         try LogFile.remove(fileSystem: fileSystem, path: Store.logPath(path))
+        DamageRegister.removeRecord(ofStoreAt: path, fileSystem)
     }
 
     /// Copies a file with its holes, and syncs the copy.

@@ -1,3 +1,4 @@
+package import StrataFiles
 package import StrataStorage
 
 /// Repairs damaged stores, which ``Store`` itself never does: its `open` throws.
@@ -7,18 +8,26 @@ package enum Repair {
     /// - Parameters:
     ///   - policy: the action on a damaged store. A store opened read-only is never repaired.
     ///   - handler: called with the result of a repair before this returns.
-    /// - Throws: as ``Store/open(path:options:)``, and as ``mend(path:options:policy:because:)``.
+    /// - Throws: as ``Store/open(path:options:)``, and as ``mend(path:options:policy:of:because:)``.
     /// - Complexity: that of the open; for a damaged store, a few reads and writes of the whole file.
     package static func open(
         path: String, options: StoreOptions, onDamage policy: DamagePolicy,
         handler: ((DamageReport) -> Void)? = nil
     ) throws(StorageError) -> Store {
+        if policy == .fail || options.readOnly { return try Store.open(path: path, options: options) }
+        // Before the open: afterwards the path may lead to the file that another process has repaired.
+        let file = try status(path, options)
         do throws(StorageError) {
             return try Store.open(path: path, options: options)
         } catch {
-            guard error.isDamage, policy != .fail, !options.readOnly else { throw error }
-            let report = try mend(path: path, options: options, policy: policy, because: error)
-            handler?(report)
+            guard let file, error.isDamage else { throw error }
+            do throws(StorageError) {
+                let report = try mend(path: path, options: options, policy: policy, of: file, because: error)
+                if let report { handler?(report) }
+            } catch {
+                // Another process repairs the file: the open below waits for it.
+                guard case .inUse = error else { throw error }
+            }
         }
         // The repaired file was just written: a compaction at this open would write it once more.
         var plain = options
@@ -27,15 +36,23 @@ package enum Repair {
         return try Store.open(path: path, options: plain)
     }
 
+    private static func status(_ path: String, _ options: StoreOptions) throws(StorageError) -> FileStatus? {
+        let path = try options.resolve(path)
+        do throws(FileError) { return try options.fileSystem.status(path) } catch { throw StorageError(error) }
+    }
+
     /// Applies a policy to a damaged store that is not open anywhere.
     ///
-    /// - Parameter error: from reading or opening the store. Some damage is detected only when a page is first read:
-    ///   the caller then closes the store before it calls this.
+    /// - Parameters:
+    ///   - file: the file in which the damage was found.
+    ///   - error: from reading or opening the store. Some damage is detected only when a page is first read: the caller
+    ///     then closes the store before it calls this.
+    /// - Returns: nil if the path leads to another file by now: another process has recovered or replaced the store.
     /// - Throws: `error` under ``DamagePolicy/fail``, or if no version verifies; `inUse`, `noSpace`, `file`.
     /// - Complexity: reads and writes the whole file a few times.
     package static func mend(
-        path: String, options: StoreOptions, policy: DamagePolicy, because error: StorageError
-    ) throws(StorageError) -> DamageReport {
-        try DamageRecovery(path, options: options, policy: policy, error: error).run()
+        path: String, options: StoreOptions, policy: DamagePolicy, of file: FileStatus, because error: StorageError
+    ) throws(StorageError) -> DamageReport? {
+        try DamageRecovery(path, options: options, policy: policy, file: file, error: error).run()
     }
 }

@@ -162,6 +162,8 @@ package struct SalvageOptions: Sendable {
     package var progress: (@Sendable (_ rows: Int) -> Void)?
     /// Whether the caller has the store open in this process, and does not write to it meanwhile.
     package var isOpenHere = false
+    /// Whether the caller has the exclusive lock on the damaged store's file.
+    var isLockedHere = false
     /// Whether to recover only the state before the log.
     var ignoresLog = false
 

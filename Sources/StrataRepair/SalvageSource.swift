@@ -44,7 +44,7 @@ final class SalvageSource {
             let file = asStore.dataFile(opened)
             self.file = file
             guard try file.status().isRegularFile else { throw FileError(.open, path: path, errno: 0) }
-            guard try file.tryLock(byte: LockByte.open, exclusive: false) else {
+            if !options.isLockedHere, try !file.tryLock(byte: LockByte.open, exclusive: false) {
                 throw FileError.keptOut(path: path)
             }
             if fileSystem.isShared, !options.isOpenHere, try file.isLocked(byte: LockByte.attached) {

@@ -196,7 +196,8 @@ import Testing
         options.fileSystem = disk
         #expect(throws: StorageError.inUse(path: FileImages.path)) {
             try Repair.mend(
-                path: FileImages.path, options: options, policy: .startAfresh, because: .logMissing(path: ""))
+                path: FileImages.path, options: options, policy: .startAfresh, of: file.status(),
+                because: .logMissing(path: ""))
         }
         file.close()
     }

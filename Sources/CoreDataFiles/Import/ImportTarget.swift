@@ -139,8 +139,8 @@
             try findPlaces(view.schema)
             guard let row = try view.locate(stateTable, RowKey(1)) else { throw other("no row of its source") }
             let columns = places.columns.last ?? []
-            let bytes = try view.bytes(row, columns[0])
-            let uuid = bytes.map { String(decoding: $0, as: UTF8.self) } ?? ""
+            let uuid = try view.bytes(row, columns[0]).map { String(decoding: $0, as: UTF8.self) } ?? ""
+            try view.confirm()
             guard uuid == layout.layout.uuid else {
                 throw CoreDataError(
                     .wrongInput,
@@ -232,7 +232,9 @@
                 return !cell.isNull && value.bitPattern == cell.bits
             case .bytes, .links:
                 guard let bytes = try view.bytes(row, column) else { return cell.isNull }
-                return !cell.isNull && bytes.elementsEqual(cell.bytesValue)
+                let isSame = !cell.isNull && bytes.elementsEqual(cell.bytesValue)
+                try view.confirm()
+                return isSame
             }
         }
 

@@ -200,7 +200,10 @@ public struct _CollectionColumn {
         }
         return read(nil, pastDamage: pastDamage) { (contents) throws(StorageError) in
             let (place, isThere) = try contents.place(ofKey: key)
-            return isThere ? try contents.element(contents.part(at: place), place) : nil
+            guard isThere else { return nil }
+            let value = try contents.element(contents.part(at: place), place)
+            try contents.view.confirm()
+            return value
         }
     }
 

@@ -93,13 +93,14 @@ struct SchemaSetup {
             let store = try Repair.open(
                 path: configuration.path, options: options, onDamage: configuration.onDamage.repair, handler: told)
             guard let failure = try OpenVerification(store, configuration).failure() else { return store }
+            let file = store.openedFile
             close(store)
             if configuration.onDamage == .fail { throw failure }
             do throws(StorageError) {
-                told(
-                    try Repair.mend(
-                        path: configuration.path, options: options, policy: configuration.onDamage.repair,
-                        because: failure))
+                let report = try Repair.mend(
+                    path: configuration.path, options: options, policy: configuration.onDamage.repair, of: file,
+                    because: failure)
+                if let report { told(report) }
             } catch {
                 // Another process has the file open: the next exclusive open repairs it.
                 guard case .inUse = error else { throw error }

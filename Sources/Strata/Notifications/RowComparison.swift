@@ -59,9 +59,17 @@ struct RowComparison {
                 return try isSame(before, after)
             }
             let (first, second) = (try a.bytes(old, column.old), try b.bytes(new, column.new))
-            if column.tag?.type == .any { return try a.shown(Self.value(first)) == b.shown(Self.value(second)) }
-            guard let first, let second else { return first == nil && second == nil }
-            return first.elementsEqual(second)
+            let isSame =
+                if column.tag?.type == .any {
+                    try a.shown(Self.value(first)) == b.shown(Self.value(second))
+                } else if let first, let second {
+                    first.elementsEqual(second)
+                } else {
+                    first == nil && second == nil
+                }
+            try a.confirm()
+            try b.confirm()
+            return isSame
         }
     }
 

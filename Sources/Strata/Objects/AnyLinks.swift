@@ -77,7 +77,9 @@ extension CollectionReader {
         }
         if gone.isEmpty { return (gone, false) }
         let least = try part(at: 0).value(at: 0)
-        return (gone, least.kind == .bytes && least.bytesValue.isEmpty)
+        let hasNone = least.kind == .bytes && least.bytesValue.isEmpty
+        try confirm()
+        return (gone, hasNone)
     }
 
     private func place(ofType type: UInt8) throws(StorageError) -> Int {

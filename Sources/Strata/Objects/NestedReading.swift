@@ -13,7 +13,9 @@ struct NestedReading {
             return try CollectionReader(view, row: row, key: RowKey(key), column: column, as: elements, isLinks: false)
         }
         guard let bytes = try view.bytes(row, column) else { return nil }
-        return try CollectionReader(view, value: bytes)
+        let reader = try CollectionReader(view, value: bytes)
+        try view.confirm()
+        return reader
     }
 
     /// The steps to an inner collection in a later version; nil if it is gone. In a list, one whose contents changed
@@ -147,7 +149,9 @@ extension CollectionReader {
             let bytes = wanted.bytesValue
             let place = try find(wanted) { $0.bytesValue.lexicographicallyPrecedes(bytes) }
             guard place < count else { return (place, false) }
-            return (place, try part(at: place).key(at: place).bytesValue.elementsEqual(bytes))
+            let isThere = try part(at: place).key(at: place).bytesValue.elementsEqual(bytes)
+            try confirm()
+            return (place, isThere)
         }
     }
 
@@ -170,6 +174,8 @@ extension CollectionReader {
     func anyValue(_ part: CollectionPart, _ place: Int) throws(StorageError) -> _StoredValue {
         if part.isTree(at: place), let bytes = try encodedNested(at: place) { return .bytes(bytes) }
         let cell = try part.value(at: place)
-        return cell.kind == .bytes ? .bytes(Array(cell.bytesValue)) : .null
+        let value = cell.kind == .bytes ? _StoredValue.bytes(Array(cell.bytesValue)) : .null
+        try confirm()
+        return value
     }
 }

@@ -1,3 +1,4 @@
+import StrataFiles
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -21,8 +22,10 @@ public struct ObjectId: Hashable, Comparable, Sendable, CustomStringConvertible,
     private var high: UInt64
     private var low: UInt32
 
-    private static let process: UInt64 = .random(in: 0..<(1 << 40))
-    private static let counter = Atomic<UInt32>(.random(in: 0..<(1 << 24)))
+    private static let process = ProcessBits()
+    /// The counter's random start.
+    private static let start = ProcessBits()
+    private static let counter = Atomic<UInt32>(0)
 
     /// All zeroes.
     public init() {
@@ -35,9 +38,11 @@ public struct ObjectId: Hashable, Comparable, Sendable, CustomStringConvertible,
         self.low = low
     }
 
-    /// Unique across processes and machines with the probability given by 40 random bits and a counter.
+    /// Unique across processes and machines with the probability given by 40 random bits and a counter. A forked child
+    /// has random bits of its own.
     public static func generate() -> ObjectId {
         let seconds = UInt64(UInt32(truncatingIfNeeded: time(nil)))
+        let process = process.value
         return ObjectId(high: seconds << 32 | process >> 8, low: UInt32(process & 0xFF) << 24 | nextCount())
     }
 
@@ -75,7 +80,9 @@ public struct ObjectId: Hashable, Comparable, Sendable, CustomStringConvertible,
     /// The second of its creation.
     public var timestamp: Date { Date(timeIntervalSince1970: Double(high >> 32)) }
 
-    private static func nextCount() -> UInt32 { counter.add(1, ordering: .relaxed).newValue & 0xFF_FFFF }
+    private static func nextCount() -> UInt32 {
+        (UInt32(truncatingIfNeeded: start.value) &+ counter.wrappingAdd(1, ordering: .relaxed).newValue) & 0xFF_FFFF
+    }
 
     /// Nil if the text is not 24 hexadecimal digits.
     init?(text: String) {

@@ -217,18 +217,30 @@ package struct CollectionReader {
     }
 
     /// Calls `body`, which must not change the collection, with all elements from a place on, until it returns false.
+    /// Throws as ``confirm()`` if `body` may have read a lost page: its results mean nothing then.
     package func forEachPart(
         from place: Int = 0, _ body: (CollectionPart) throws(StorageError) -> Bool
     ) throws(StorageError) {
         switch cell {
         case .empty: return
-        case .encoded: if place < count { _ = try body(try part(at: place)) }
+        case .encoded:
+            guard place < count else { return }
+            _ = try body(try part(at: place))
+            try confirm()
         case .tree(let root, _):
             try CollectionTree.forEachRun(
                 from: place, in: root, shape, of: count, reading: reader
-            ) { (run) throws(StorageError) in try body(part(run)) }
+            ) { (run) throws(StorageError) in
+                let goesOn = try body(part(run))
+                try confirm()
+                return goesOn
+            }
         }
     }
+
+    /// As ``ReadView/confirm()``: callers that read borrowed elements call this before they use the result.
+    @inline(__always)
+    package func confirm() throws(StorageError) { try reader.confirm() }
 
     /// The place of the first element of a set, or key of a map, that does not precede the one sought.
     /// - Parameter precedes: whether an element precedes the one sought.
@@ -237,8 +249,10 @@ package struct CollectionReader {
         _ wanted: Cell, precedes: (Cell) throws(StorageError) -> Bool
     ) throws(StorageError) -> Int {
         if case .tree(let root, _) = cell {
-            return try CollectionTree.find(
+            let place = try CollectionTree.find(
                 shape.orderKey(wanted), in: root, shape, reading: reader, precedes: precedes)
+            try confirm()
+            return place
         }
         guard let payload else { return 0 }
         var low = 0
@@ -248,6 +262,7 @@ package struct CollectionReader {
             let cell = shape.form == .map ? payload.key(middle) : payload.value(middle)
             if try precedes(cell) { low = middle + 1 } else { high = middle }
         }
+        try confirm()
         return low
     }
 
@@ -274,25 +289,6 @@ package struct CollectionReader {
 
     private func part(_ run: CollectionRun) -> CollectionPart {
         CollectionPart(source: .leaf(run.leaf, reader), first: run.first, count: run.leaf.count)
-    }
-}
-
-extension AscendingCheck {
-    /// Whether a collection still ascends if the elements of a range are replaced.
-    func ascends(
-        _ reader: CollectionReader, replacing range: Range<Int>, with elements: CollectionElements
-    ) throws(StorageError) -> Bool {
-        if elements.count == 0 { return true }
-        guard ascends(elements) else { return false }
-        func own(_ place: Int) throws(StorageError) -> Cell {
-            let part = try reader.part(at: place)
-            return isKeyed ? try part.key(at: place) : try part.value(at: place)
-        }
-        if range.lowerBound > 0, try !precedes(own(range.lowerBound - 1), ordered(elements, 0)) { return false }
-        if range.upperBound < reader.count {
-            return try precedes(ordered(elements, elements.count - 1), own(range.upperBound))
-        }
-        return true
     }
 }
 

@@ -75,7 +75,10 @@ struct DuplicateSearch {
         case .double:
             // Both zeros are equal.
             return try view.double(row, column).map { .word(($0 == 0 ? 0 : $0).bitPattern) } ?? .null
-        case .bytes, .links: return try view.bytes(row, column).map { .bytes(Array($0)) } ?? .null
+        case .bytes, .links:
+            let value = try view.bytes(row, column).map { ComparedValue.bytes(Array($0)) } ?? .null
+            try view.confirm()
+            return value
         }
     }
 }

@@ -128,8 +128,11 @@ struct IndexReader {
             return (low.isNull || low.doubleValue <= value) && !high.isNull && value <= high.doubleValue
         case .bytes, .links:
             guard let value = try view.bytes(row, column) else { return low.isNull }
-            return (low.isNull || RowFilter.BytesTest.order(value, low.bytesValue) >= 0)
+            let lies =
+                (low.isNull || RowFilter.BytesTest.order(value, low.bytesValue) >= 0)
                 && !high.isNull && RowFilter.BytesTest.order(value, high.bytesValue) <= 0
+            try view.confirm()
+            return lies
         }
     }
 
@@ -143,7 +146,9 @@ struct IndexReader {
             return cell.isNull ? value == nil : value == cell.doubleValue
         case .bytes, .links:
             guard let value = try view.bytes(row, column) else { return cell.isNull }
-            return !cell.isNull && Self.areEqual(value, cell.bytesValue)
+            let isEqual = !cell.isNull && Self.areEqual(value, cell.bytesValue)
+            try view.confirm()
+            return isEqual
         }
     }
 

@@ -229,13 +229,15 @@ package final class ReadView: Sendable {
         _ table: Int, from key: Int64, _ body: (Group) throws(StorageError) -> Bool
     ) throws(StorageError) {
         var walk = GroupWalk(state.tables[table].tree, from: key, reader)
-        while let group = try walk.next() {
-            if try !body(group) { return }
+        var goesOn = true
+        while goesOn, let group = try walk.next() {
+            goesOn = try body(group)
+            try reader.confirm()
         }
     }
 
     /// Calls `body`, which must not write to the table, with all rows from `from` on, in key order, until it returns
-    /// false.
+    /// false. Throws as ``confirm()`` if `body` may have read a lost page: its results mean nothing then.
     /// - Parameter met: of a walk over the whole version, in which a group that is visited twice is damage.
     package func scan(
         _ table: Int, columns: [Int], from: RowKey? = nil, meeting met: MetNodes? = nil,
@@ -262,8 +264,7 @@ package final class ReadView: Sendable {
         return all
     }
 
-    /// The first keys of a table from a key on, ascending; fewer than `count` if there are no more, and at most a batch
-    /// more.
+    /// The first `count` keys from a key on, ascending, and at most a batch more; fewer if there are no more.
     func keys(_ table: Int, from key: Int64, atMost count: Int) throws(StorageError) -> [Int64] {
         var first: [Int64] = []
         try scan(table, columns: [], from: RowKey(key)) { (batch) throws(StorageError) in

@@ -2,6 +2,10 @@ import Foundation
 import Strata
 import Testing
 
+#if canImport(Glibc)
+    import Glibc
+#endif
+
 @Suite struct ObjectIdTests {
     @Test func `an identifier is a literal, text, or made of a time, a machine and a process`() throws {
         let id = ObjectId("65e0ffff0102030405060708")
@@ -23,3 +27,52 @@ import Testing
         #expect(Set(ids).count == 100 && ids.allSatisfy { $0.timestamp >= before && $0.timestamp <= Date() })
     }
 }
+
+#if canImport(Glibc)
+    /// Swift does not import `fork`, since its libraries limit what a child may do. This test examines that.
+    @_silgen_name("fork") private func forkProcess() -> pid_t
+
+    /// A forked child once continued with the random bits and the counter of its parent: both generated the same
+    /// identifiers in each second.
+    @Suite struct ForkedObjectIdTests {
+        /// What identifiers made now have after their seconds, each of 16 digits: many that are generated, and two made
+        /// of the same machine and process.
+        private static func ends() -> [Substring] {
+            let moment = Date(timeIntervalSince1970: 1_709_244_415)
+            let made = (0..<2).map { _ in ObjectId(timestamp: moment, machineId: 0x01_0203, processId: 0x0405) }
+            return ((0..<100).map { _ in ObjectId.generate() } + made).map { $0.stringValue.dropFirst(8) }
+        }
+
+        @Test("a forked child makes other identifiers than its parent") func otherThanParent() async {
+            // A process of its own, in which no other test's threads fork.
+            await #expect(processExitsWith: .success) {
+                #expect(Set(Self.ends()).count == 102)
+                var pipes: [Int32] = [0, 0]
+                try #require(pipe(&pipes) == 0)
+                let child = forkProcess()
+                if child == 0 {
+                    alarm(20)
+                    let text = Array(Self.ends().joined().utf8)
+                    _exit(write(pipes[1], text, text.count) == text.count ? 0 : 1)
+                }
+                close(pipes[1])
+                let own = Set(Self.ends())
+                var bytes = [UInt8](repeating: 0, count: 4096)
+                var count = 0
+                while true {
+                    let more = bytes.withUnsafeMutableBytes { read(pipes[0], $0.baseAddress! + count, 4096 - count) }
+                    if more <= 0 { break }
+                    count += more
+                }
+                var status: Int32 = -1
+                waitpid(child, &status, 0)
+                try #require(status == 0 && count == 102 * 16)
+                let others = stride(from: 0, to: count, by: 16).map {
+                    String(decoding: bytes[$0..<($0 + 16)], as: UTF8.self)
+                }
+                #expect(Set(others).count == 102)
+                #expect(own.isDisjoint(with: others.map { $0[...] }))
+            }
+        }
+    }
+#endif

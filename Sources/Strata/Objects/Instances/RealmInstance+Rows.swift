@@ -126,12 +126,13 @@ extension RealmInstance {
             let location = object._location
         else { return nil }
         do throws(StorageError) {
-            guard let bytes = try view.bytes(location, property.column) else { return nil }
+            let bytes = try view.withBytes(location, property.column) { AnyRealmValue.beginning(of: $0) }
+            guard let bytes else { return nil }
             if let isKeyed = NestedEncoding.isKeyed(bytes.first) {
                 let position = object._access.place(ofColumn: property.column)
                 return position.map { AnyRealmValue.own(isKeyed, object, $0) }
             }
-            if let value = AnyEncoding.decode(bytes, find: object(of:)) { return value }
+            if let value = bytes.withUnsafeBytes({ AnyEncoding.decode($0, find: self.object(of:)) }) { return value }
             throw view.damage(at: location)
         } catch {
             reportDamage(object, error, column: property.column)

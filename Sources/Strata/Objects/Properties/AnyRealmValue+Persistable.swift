@@ -22,15 +22,16 @@ extension AnyRealmValue: _Scalar {
     }
 
     public static func _load(_ object: ObjectBase, _ offset: Int) -> AnyRealmValue? {
-        // Of a collection only the first byte is needed, which says whether it is a list or a map.
-        let read = { (bytes: UnsafeRawBufferPointer) in
-            NestedEncoding.isKeyed(bytes.first) == nil ? Array(bytes) : Array(bytes.prefix(1))
-        }
-        guard let bytes = object._withBytes(offset, read) else { return nil }
+        guard let bytes = object._withBytes(offset, beginning(of:)) else { return nil }
         if let isKeyed = NestedEncoding.isKeyed(bytes.first) {
             return own(isKeyed, object, object._access.position(ofOffset: offset))
         }
         return decode(.bytes(bytes), object._instance)
+    }
+
+    /// A copy of a stored value; of a collection the first byte alone, which says whether it is a list or a map.
+    static func beginning(of bytes: UnsafeRawBufferPointer) -> [UInt8] {
+        NestedEncoding.isKeyed(bytes.first) == nil ? Array(bytes) : Array(bytes.prefix(1))
     }
 
     /// The value as a column of `instance` stores it; unmanaged objects in it are added. Nil, with the write failed, if

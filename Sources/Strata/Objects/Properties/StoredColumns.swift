@@ -1,6 +1,19 @@
 import StrataStorage
 
 extension ReadView {
+    /// Calls `body` with text, data or a payload, and confirms that all pages were readable meanwhile.
+    /// - Returns: the result of `body`, which does not refer to the bytes; nil for null.
+    /// - Throws: errors of reading and of `body`; `corrupt` with `unreadable` if `body` may have read a lost page.
+    @inline(__always)
+    func withBytes<Value>(
+        _ row: RowLocation, _ column: Int, _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Value
+    ) throws(StorageError) -> Value? {
+        guard let bytes = try bytes(row, column) else { return nil }
+        let value = try body(bytes)
+        try confirm()
+        return value
+    }
+
     /// A column's value in the form that queries, collections and access by name use.
     func value(_ row: RowLocation, _ column: Int, _ tag: ColumnTag) throws(StorageError) -> _StoredValue {
         switch tag.columnType {
@@ -8,8 +21,7 @@ extension ReadView {
         case .link: return try integer(row, column).map { .link($0) } ?? .null
         case .double: return try double(row, column).map { .double($0) } ?? .null
         case .bytes, .links:
-            guard let bytes = try bytes(row, column) else { return .null }
-            return _StoredValue(bytes, tag)
+            return try withBytes(row, column) { _StoredValue($0, tag) } ?? .null
         }
     }
 
@@ -20,15 +32,14 @@ extension ReadView {
         switch value {
         case .integer(let wanted), .link(let wanted): return try integer(location, column) == wanted
         case .double(let wanted): return try double(location, column)?.bitPattern == wanted.bitPattern
-        case .text(let wanted): return try bytes(location, column)?.elementsEqual(wanted.utf8) ?? false
+        case .text(let wanted):
+            return try withBytes(location, column) { $0.elementsEqual(wanted.utf8) } ?? false
         case .bytes(let wanted):
-            guard let known = try bytes(location, column) else {
-                if !wanted.isEmpty { return false }
-                return try !isNull(location, column, access)
-            }
-            return known.elementsEqual(wanted)
+            if let isSame = try withBytes(location, column, { $0.elementsEqual(wanted) }) { return isSame }
+            if !wanted.isEmpty { return false }
+            return try !isNull(location, column, access)
         case .decimal(let wanted):
-            return try bytes(location, column)?.elementsEqual(wanted.storedBytes) ?? false
+            return try withBytes(location, column) { $0.elementsEqual(wanted.storedBytes) } ?? false
         case .null: return try isNull(location, column, access)
         }
     }

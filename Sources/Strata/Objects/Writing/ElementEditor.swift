@@ -153,7 +153,11 @@ struct ElementEditor {
     func swap(_ a: Int, _ b: Int) {
         guard a != b,
             let (first, second) = look({ (contents) throws(StorageError) in
-                (try contents.whole(contents.part(at: a), a), try contents.whole(contents.part(at: b), b))
+                let (first, second) = (
+                    try contents.whole(contents.part(at: a), a), try contents.whole(contents.part(at: b), b)
+                )
+                try contents.view.confirm()
+                return (first, second)
             })
         else { return }
         if NestedEncoding.isKeyed(first) != nil || NestedEncoding.isKeyed(second) != nil {

@@ -11,11 +11,8 @@ extension WriteTransaction {
         table: Int, key: RowKey, column: Int, at path: [Int], with change: (inout StoredCollection) -> Void
     ) throws(StorageError) {
         guard let row = try view.locate(table, key) else { throw .misuse(.noSuchRow) }
-        guard let bytes = try view.bytes(row, column), let made = NestedEncoding.changed(bytes, path[...], change)
-        else {
-            throw view.damage(at: row)
-        }
-        try view.confirm()
+        let made = try view.withBytes(row, column) { NestedEncoding.changed($0, path[...], change) } ?? nil
+        guard let made else { throw view.damage(at: row) }
         try Cell.withCopy(of: made) { (cell) throws(StorageError) in try set(table, key, column: column, to: cell) }
     }
 }

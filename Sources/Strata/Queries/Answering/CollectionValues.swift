@@ -89,8 +89,10 @@ enum CollectionValues {
             let place = try reader.find(wanted) { $0.bytesValue.lexicographicallyPrecedes(bytes) }
             guard place < reader.count else { return .null }
             let part = try reader.part(at: place)
-            guard try part.key(at: place).bytesValue.elementsEqual(bytes) else { return .null }
-            return comparable(try element(of: reader, part: part, at: place, tag: tag), tag)
+            let isThere = try part.key(at: place).bytesValue.elementsEqual(bytes)
+            let value = isThere ? try element(of: reader, part: part, at: place, tag: tag) : .null
+            try reader.confirm()
+            return comparable(value, tag)
         }
     }
 

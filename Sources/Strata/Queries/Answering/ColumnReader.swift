@@ -163,12 +163,10 @@ struct ColumnReader {
         case .integer, .link: body(try view.integer(location, column).map { .integer($0) } ?? .null)
         case .double: body(try view.double(location, column).map { .double($0) } ?? .null)
         case .bytes, .links:
-            if let bytes = try view.bytes(location, column) {
+            let isThere: Void? = try view.withBytes(location, column) { (bytes) throws(StorageError) in
                 body(try Value(bytes, tag, view))
-            } else {
-                body(.null)
             }
-            try view.confirm()
+            if isThere == nil { body(.null) }
         }
     }
 }

@@ -102,12 +102,8 @@ final class PredicateEvaluator {
                 if batch.rows.isNull(index, batch.row) { return text.comparator == .notEqual }
                 return text.holds(batch.rows.bytes(index, batch.row))
             }
-            guard let location = try rootPlace(view), let bytes = try view.bytes(location, column) else {
-                return text.comparator == .notEqual
-            }
-            let holds = text.holds(bytes)
-            try view.confirm()
-            return holds
+            guard let location = try rootPlace(view) else { return text.comparator == .notEqual }
+            return try view.withBytes(location, column) { text.holds($0) } ?? (text.comparator == .notEqual)
         }
         guard let value = try single(path, view, shown: comparison.asksForLinks) else { return nil }
         return comparison.test.holds(value, try values(comparison.right, view))

@@ -16,7 +16,7 @@ struct DamageRecord {
     /// Path of the record of the store at `storePath`.
     static func path(_ storePath: String) -> String { storePath + ".damage" }
 
-    /// Most places that a record has. Further ones are not recorded.
+    /// Most places that a record has. Further ones are known only to the process that found them.
     static let limit = 4096
     /// Size that a record of that many places never reaches.
     private static let largestFile: Int64 = 1 << 20
@@ -68,7 +68,7 @@ struct DamageRecord {
             new += line(place)
             contents.places.append(place)
         }
-        if isAck {
+        if isAck, contents.acknowledged < contents.places.count {
             new += "acknowledged\n"
             contents.acknowledged = contents.places.count
         }

@@ -6,7 +6,8 @@ internal import Synchronization
 ///
 /// A reader that finds an unreadable page notes it here. From then on no transaction begins, in any process, until the
 /// program has acknowledged the known places; a new place makes the store refuse transactions again. If the record
-/// cannot be written, on a full disk or a read-only medium, this process alone knows what it notes.
+/// cannot be written, on a full disk or a read-only medium, this process alone knows what it notes, and writes it with
+/// the next change to the record. A place for which the record has no room stays known to this process alone.
 ///
 /// Concurrency: every member may be called from any thread.
 package final class DamageRegister: Sendable {
@@ -26,9 +27,13 @@ package final class DamageRegister: Sendable {
     private let seen = Atomic<UInt32>(0)
 
     private struct State {
-        var contents = DamageRecord.Contents()
+        /// Every known place, in the order in which this process came to know them. None is removed, whatever the
+        /// record has: a place that could not be recorded refuses writes like any other.
+        var places: [DamagedPlace] = []
         /// The places as a set, so that each is kept once.
         var known: Set<DamagedPlace> = []
+        /// Places that the program has acknowledged, in this process or by the record.
+        var acknowledged: Set<DamagedPlace> = []
         /// Places that this process has reported to the program.
         var told: Set<DamagedPlace> = []
         /// Pages of the places.
@@ -37,6 +42,17 @@ package final class DamageRegister: Sendable {
         var whole: Set<TableID> = []
         /// Readable rows of a damaged table, with the root of its tree at that time.
         var rows: [TableID: (tree: NodeReference, rows: ReadableRows)] = [:]
+
+        /// - Returns: whether any of the places is new.
+        mutating func add(_ more: [DamagedPlace]) -> Bool {
+            let count = places.count
+            for place in more where known.insert(place).inserted {
+                places.append(place)
+                pages.insert(place.page)
+                if let table = place.table { whole.remove(table) }
+            }
+            return places.count > count
+        }
     }
 
     init(path: String, storeID: RandomID, options: StoreOptions, processes: ProcessTable?) {
@@ -78,17 +94,14 @@ package final class DamageRegister: Sendable {
     /// Every known place, in the order of discovery, and whether the program has acknowledged it.
     package var places: [(place: DamagedPlace, isAcknowledged: Bool)] {
         _ = generation
-        return state.withLock { state in
-            state.contents.places.enumerated().map { ($1, $0 < state.contents.acknowledged) }
-        }
+        return state.withLock { state in state.places.map { ($0, state.acknowledged.contains($0)) } }
     }
 
     /// Whether the program has acknowledged this place, or another loss on the same page.
     package func isAcknowledged(_ place: DamagedPlace) -> Bool {
         state.withLock { state in
-            state.contents.places.prefix(state.contents.acknowledged).contains {
-                $0 == place || $0.page == place.page && place.page.rawValue != 0
-            }
+            state.acknowledged.contains(place)
+                || place.page.rawValue != 0 && state.acknowledged.contains { $0.page == place.page }
         }
     }
 
@@ -113,7 +126,7 @@ package final class DamageRegister: Sendable {
     /// Whether a row's collection or long value in this column is known to be damaged.
     package func isValueDamaged(_ table: TableID, row: Int64, column: UInt16) -> Bool {
         state.withLock { state in
-            state.contents.places.contains { $0.table == table && $0.loss == .value(row: row, column: column) }
+            state.places.contains { $0.table == table && $0.loss == .value(row: row, column: column) }
         }
     }
 
@@ -125,7 +138,7 @@ package final class DamageRegister: Sendable {
         if !hasUntold { return [] }
         return state.withLock { state in
             untold.store(false, ordering: .releasing)
-            let places = state.contents.places.filter { !state.told.contains($0) }
+            let places = state.places.filter { !state.told.contains($0) }
             state.told.formUnion(places)
             return places
         }
@@ -141,45 +154,34 @@ package final class DamageRegister: Sendable {
 
     /// Notes places that could not be read.
     package func note(_ places: [DamagedPlace]) {
-        let new = state.withLock { state in
-            var fresh: [DamagedPlace] = []
-            for place in places where state.known.insert(place).inserted {
-                fresh.append(place)
-                state.pages.insert(place.page)
-            }
-            for place in fresh { if let table = place.table { state.whole.remove(table) } }
-            return fresh
-        }
-        if new.isEmpty { return }
-        write { contents in
-            let known = Set(contents.places)
-            return (new.filter { !known.contains($0) }, false)
-        }
+        if state.withLock({ $0.add(places) }) { write(isAcknowledgement: false) }
     }
 
     /// Acknowledges every place so far: the program knows of them and continues.
-    package func acknowledge() { write { contents in ([], contents.acknowledged < contents.places.count) } }
+    package func acknowledge() { write(isAcknowledgement: true) }
 
-    /// Appends to the record, and adopts its contents. If the record cannot be written, appends to what this process
-    /// knows alone.
-    private func write(_ lines: (DamageRecord.Contents) -> (places: [DamagedPlace], isAck: Bool)) {
+    /// Writes to the record what it lacks, and adopts its contents. What cannot be written, this process knows alone.
+    ///
+    /// A place that this process alone knows and has acknowledged is written only with the next acknowledgement: by
+    /// itself it would be one that no program has acknowledged.
+    private func write(isAcknowledgement: Bool) {
+        let own = state.withLock { state in
+            isAcknowledgement ? state.places : state.places.filter { !state.acknowledged.contains($0) }
+        }
+        var contents = DamageRecord.Contents()
         if isShared {
             let before = processes?.damageChanges ?? 0
             do throws(FileError) {
-                let contents = try record.add(beside: storePath, scheduling, lines)
-                // Places that an earlier call could not write to the record stay in `known` and `pages` alone.
-                adopt(contents)
+                contents = try record.add(beside: storePath, scheduling) { recorded in
+                    let known = Set(recorded.places)
+                    return (own.filter { !known.contains($0) }, isAcknowledgement)
+                }
                 processes?.damageDidChange()
                 // If another process changed the record meanwhile, it is read again.
                 seen.store(processes == nil ? 0 : before &+ 1, ordering: .relaxed)
-                return
             } catch {}
         }
-        var contents = state.withLock { $0.contents }
-        let (places, isAck) = lines(contents)
-        contents.places += places
-        if isAck { contents.acknowledged = contents.places.count }
-        adopt(contents)
+        adopt(contents, acknowledging: isAcknowledgement ? own : [])
     }
 
     private func readRecord() {
@@ -191,16 +193,16 @@ package final class DamageRegister: Sendable {
         if let contents, !contents.places.isEmpty { adopt(contents) }
     }
 
-    private func adopt(_ contents: DamageRecord.Contents) {
-        let mustRefuse = state.withLock { state in
-            state.contents = contents
-            state.known.formUnion(contents.places)
-            state.pages.formUnion(contents.places.map(\.page))
-            for place in contents.places { if let table = place.table { state.whole.remove(table) } }
-            if !state.told.isSuperset(of: contents.places) { untold.store(true, ordering: .releasing) }
-            return contents.acknowledged < contents.places.count
+    /// Adds the record's contents to what this process knows.
+    /// - Parameter own: places that the program has acknowledged here, though the record may lack them.
+    private func adopt(_ contents: DamageRecord.Contents, acknowledging own: [DamagedPlace] = []) {
+        state.withLock { state in
+            _ = state.add(contents.places)
+            state.acknowledged.formUnion(contents.places.prefix(contents.acknowledged))
+            state.acknowledged.formUnion(own)
+            if !state.told.isSuperset(of: state.known) { untold.store(true, ordering: .releasing) }
+            refuses.store(state.acknowledged.count < state.known.count, ordering: .releasing)
         }
-        refuses.store(mustRefuse, ordering: .releasing)
         strata_increment32(UnsafeMutableRawPointer(mutating: changes))
     }
 
@@ -218,7 +220,7 @@ package final class DamageRegister: Sendable {
         let found = try view.readableRows(table)
         note(found.places)
         let isDamaged = state.withLock { state in
-            if found.places.isEmpty, !state.contents.places.contains(where: { $0.table == id }) {
+            if found.places.isEmpty, !state.places.contains(where: { $0.table == id }) {
                 state.whole.insert(id)
                 return false
             }

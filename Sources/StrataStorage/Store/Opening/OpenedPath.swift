@@ -6,7 +6,7 @@ internal import StrataFiles
 /// The path by which a file was opened, and the identity of that file.
 struct OpenedPath: Sendable {
     private let path: String
-    private let identity: FileStatus
+    let identity: FileStatus
     private let fileSystem: any FileSystem
 
     init(_ path: String, _ identity: FileStatus, _ fileSystem: any FileSystem) {

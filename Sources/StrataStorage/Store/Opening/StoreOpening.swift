@@ -34,6 +34,9 @@ extension Store {
         try openPlain(path: path, options: options, isAlone: true)
     }
 
+    /// The data file that this store opened. The path may lead to another one by now.
+    package var openedFile: FileStatus { opened.identity }
+
     /// Removes a store that is not open anywhere, and the files beside it.
     ///
     /// Locks and files of a dead process do not prevent it.

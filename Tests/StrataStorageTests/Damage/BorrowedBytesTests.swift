@@ -1,0 +1,108 @@
+import StrataFiles
+import Testing
+
+@testable import StrataStorage
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// A page that is lost while borrowed bytes are read appears as zeros. Walks once handed out rows and elements, and
+/// never asked afterwards whether their bytes had been there.
+@Suite struct BorrowedBytesTests {
+    private let directory: TemporaryDirectory
+    private let path: String
+
+    /// A closed file with collections that are stored in their rows, and others with trees.
+    init() throws {
+        directory = try TemporaryDirectory()
+        path = directory.path + "/store"
+        let store = try Store.open(path: path, options: Self.options(readOnly: false))
+        var history = CollectionHistory(seed: 11)
+        let transaction = try store.beginWrite()
+        try transaction.apply(schema: CollectionHistory.schema)
+        for key in 1..<20 as Range<Int64> { try history.insertTarget(transaction, key) }
+        for key in 1..<40 as Range<Int64> { try history.insertRow(transaction, key) }
+        try transaction.commit()
+        try store.close()
+    }
+
+    private static func options(readOnly: Bool) -> StoreOptions {
+        var options = StoreOptions(readOnly: readOnly)
+        options.limits = .tiny
+        options.mapReserve = 1 << 30
+        return options
+    }
+
+    /// Whether the operation throws because a page was lost.
+    private func losesPage(_ operation: () throws(StorageError) -> Void) -> Bool {
+        do throws(StorageError) { try operation() } catch {
+            guard case .corrupt(_, _, .unreadable) = error else {
+                Issue.record("\(error)")
+                return false
+            }
+            return true
+        }
+        return false
+    }
+
+    @Test("a scan throws if its caller read rows whose page was lost") func rows() throws {
+        let store = try Store.open(path: path, options: Self.options(readOnly: true))
+        let view = try store.snapshot().view
+        var read = 0
+        let isLost = losesPage { () throws(StorageError) in
+            try view.scan(CollectionHistory.owners, columns: [2, 4]) { (batch) throws(StorageError) in
+                truncate(path, 0)
+                for row in 0..<batch.count {
+                    for column in 0..<2 { for byte in batch.bytes(column, row) { read += 1 + Int(byte) } }
+                }
+                return false
+            }
+        }
+        #expect(isLost && read > 0)
+    }
+
+    @Test("a walk throws if its caller read elements whose page was lost", arguments: [false, true])
+    func elements(ofTree: Bool) throws {
+        let store = try Store.open(path: path, options: Self.options(readOnly: true))
+        let view = try store.snapshot().view
+        let reader = try #require(try names(in: view, ofTree: ofTree))
+        var read = 0
+        let isLost = losesPage { () throws(StorageError) in
+            try reader.forEachPart { (part) throws(StorageError) in
+                truncate(path, 0)
+                for place in part.first..<part.end {
+                    let cell = try part.value(at: place)
+                    read += cell.kind == .bytes ? 1 + cell.bytesValue.reduce(0) { $0 + Int($1) } : 1
+                }
+                return false
+            }
+        }
+        #expect(isLost && read > 0)
+    }
+
+    /// The search compares elements by a function of its caller, which reads them.
+    @Test("a search throws if it compared elements whose page was lost") func search() throws {
+        let store = try Store.open(path: path, options: Self.options(readOnly: true))
+        let view = try store.snapshot().view
+        let reader = try #require(try names(in: view, ofTree: false))
+        let isLost = losesPage { () throws(StorageError) in
+            _ = try reader.find(.integer(0)) { (cell) throws(StorageError) in
+                truncate(path, 0)
+                return cell.kind == .bytes && cell.bytesValue.contains(0)
+            }
+        }
+        #expect(isLost)
+    }
+
+    /// The names of the first row that has some, and has them in a tree or in its row.
+    private func names(in view: ReadView, ofTree: Bool) throws -> CollectionReader? {
+        for key in 1..<40 as Range<Int64> {
+            let reader = try CollectionReader(view, table: CollectionHistory.owners, key: RowKey(key), column: 2)
+            if reader.count > 1, (reader.root != nil) == ofTree { return reader }
+        }
+        return nil
+    }
+}
