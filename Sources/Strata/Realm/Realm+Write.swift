@@ -16,7 +16,7 @@ extension Realm {
     /// The Realm shows the newest version first. If `body` throws, or does something impossible - adding a duplicate
     /// key, changing a deleted object -, all changes are rolled back and the error is thrown.
     ///
-    /// The committed version is shown when this returns. If this process keeps too many versions for that (1 008, or
+    /// The committed version is shown when this returns. If this process keeps too many versions for that (992, or
     /// `Configuration.maximumNumberOfActiveVersions`), it throws `tooManyVersions` and does not begin.
     /// - Throws: ``Realm/Error``, or the error of `body`.
     @discardableResult

@@ -144,7 +144,7 @@ public struct Realm: Equatable {
 
     /// Shows the newest version, and notifies observers of the changes.
     ///
-    /// If this process keeps 1 008 versions already, and the newest is not among them, the previous version stays
+    /// If this process keeps 992 versions already, and the newest is not among them, the previous version stays
     /// shown, and that is reported as `Configuration.invalidAccess` says: release frozen Realms and objects.
     /// - Returns: whether the version is a newer one.
     @discardableResult

@@ -59,6 +59,7 @@ struct Succession {
             }
         } catch {
             monitor.withLock {
+                commits.retireReaders()
                 commits.state.pins.endOwnership(processes.pins.pin)
                 commits.state.role = .beside
             }
@@ -83,6 +84,7 @@ struct Succession {
     /// - Parameter restart: restarts the allocator with these versions protected; nil if its state is current.
     private func becomeOwner(restart: ((_ protecting: [UInt64]) -> Void)? = nil) {
         monitor.withLock {
+            commits.retireReaders()
             processes.fence()
             let versions = commits.state.pins.becomeOwner(foreign: processes.pins.foreign)
             if let restart {
@@ -185,6 +187,7 @@ struct Succession {
         store.checkpoints.writing.waitUntilDone()
         monitor.withLock {
             while commits.state.queue.isLeading { monitor.wait() }
+            commits.retireReaders()
             commits.state.pins.endOwnership(processes.pins.pin)
             commits.state.role = .beside
             commits.state.log = nil
