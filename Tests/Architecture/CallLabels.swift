@@ -1,13 +1,47 @@
 /// Limits the unlabelled parameters of a function: a call with many values in a row does not show which is which.
 enum CallLabels {
-    /// The largest number of unlabelled parameters. New code has at most two; further options go into a struct.
+    /// The number of unlabelled parameters that no function may have more of.
     static let most = 3
 
-    /// How many functions exceed the limit, by room. A number may fall and never rise; a room that is not listed has
-    /// none.
-    static let standing: [String: Int] = [:]
+    /// How many functions have ``most`` unlabelled parameters, by room. New code has at most two, and puts further
+    /// options into a struct: a number may fall and never rise, and a room that is not listed has none.
+    static let standing = [
+        "Benchmarks/Controls": 3,
+        "Benchmarks/Datasets": 2,
+        "Benchmarks/DuckDBEngine": 5,
+        "Benchmarks/LMDBEngine": 3,
+        "Benchmarks/LibraryEngine": 13,
+        "Benchmarks/MigrationScenarios": 10,
+        "Benchmarks/ModelEngine": 4,
+        "Benchmarks/ObjectScenarios": 56,
+        "Benchmarks/PackedRows": 4,
+        "Benchmarks/RocksDBEngine": 3,
+        "Benchmarks/SQLiteEngine": 6,
+        "Benchmarks/Scenarios": 53,
+        "Benchmarks/StrataEngine": 13,
+        "Benchmarks/Zoo": 1,
+        "Sources/AssayTool": 20,
+        "Sources/CaseFiles": 3,
+        "Sources/Commands": 2,
+        "Sources/CoreDataFiles": 26,
+        "Sources/FaultModel": 3,
+        "Sources/Harness": 11,
+        "Sources/History": 13,
+        "Sources/ProgramTrials": 10,
+        "Sources/Reporting": 40,
+        "Sources/RunHistory": 1,
+        "Sources/RunRecords": 12,
+        "Sources/SimulatedDisk": 1,
+        "Sources/Statistics": 2,
+        "Sources/StoreMigration": 13,
+        "Sources/Strata": 228,
+        "Sources/StrataCrypto": 2,
+        "Sources/StrataRepair": 21,
+        "Sources/StrataStorage": 180,
+        "Sources/StrataTool": 3,
+    ]
 
-    /// A function with too many unlabelled parameters.
+    /// A function with at least ``most`` unlabelled parameters.
     struct Function: Hashable {
         let path: String
         let line: Int
@@ -19,7 +53,7 @@ enum CallLabels {
 
     static func isChecked(_ path: String) -> Bool { path.hasPrefix("Sources/") || path.hasPrefix("Benchmarks/") }
 
-    /// The functions of a file that exceed the limit.
+    /// The functions of a file with at least ``most`` unlabelled parameters.
     static func functions(in path: String, _ source: SwiftSource) -> [Function] {
         let lines = source.codeLines
         return lines.indices.compactMap { index in
@@ -29,25 +63,22 @@ enum CallLabels {
             else { return nil }
             let head = [line[match.range.upperBound...]] + lines[(index + 1)...].prefix(40)
             let count = unlabelled(head.joined(separator: " "))
-            guard count > most else { return nil }
+            guard count >= most else { return nil }
             let name = match.output.1 ?? match.output.2 ?? ""
             return Function(path: path, line: index + 1, name: String(name), unlabelled: count)
         }
     }
 
     static func violations(of functions: [Function]) -> [Violation] {
-        var violations: [Violation] = []
-        for (room, found) in Dictionary(grouping: functions, by: \.room) {
+        var violations = functions.filter { $0.unlabelled > most }.map { function in
+            let rule = "\(function.name): \(function.unlabelled) parameters without a label, more than \(most)"
+            return Violation(path: function.path, line: function.line, rule: rule)
+        }
+        for (room, found) in Dictionary(grouping: functions.filter { $0.unlabelled == most }, by: \.room) {
             let allowed = standing[room] ?? 0
             guard found.count > allowed else { continue }
-            for function in found where allowed == 0 {
-                let rule = "\(function.name): \(function.unlabelled) parameters without a label, more than \(most)"
-                violations.append(Violation(path: function.path, line: function.line, rule: rule))
-            }
-            if allowed > 0 {
-                let rule = "\(found.count) functions with more than \(most) parameters without a label, not \(allowed)"
-                violations.append(Violation(path: room, rule: rule))
-            }
+            let rule = "\(found.count) functions with \(most) parameters without a label, more than \(allowed)"
+            violations.append(Violation(path: room, rule: rule))
         }
         return violations
     }

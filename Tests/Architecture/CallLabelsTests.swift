@@ -31,7 +31,7 @@ struct CallLabelsTests {
     @Test(
         "labels, calls, closures and comments do not count",
         arguments: [
-            "func a(_ b: B, _ c: C, _ d: D, e: E) {}", "a(_b, _c, _d, _e)", "let a = { (_ b: B, _ c: C) in }",
+            "func a(_ b: B, _ c: C, d: D, e: E) {}", "a(_b, _c, _d, _e)", "let a = { (_ b: B, _ c: C) in }",
             "// func a(_ b: B, _ c: C, _ d: D, _ e: E)", "func a() { b { _ in _ = (_c, _d, _e, _f) } }",
             "func a(b: (_ c: C, _ d: D, _ e: E, _ f: F) -> Void) {}",
         ])
@@ -39,17 +39,25 @@ struct CallLabelsTests {
         #expect(Self.found(text) == [])
     }
 
-    @Test("a room may not exceed its number, and has none unless it is listed")
+    @Test("three are found, too")
+    func three() {
+        #expect(Self.found("func a(_ b: B, _ c: C, _ d: D, e: E) {}") == [3])
+    }
+
+    @Test("no room has a function with four, and with three only as many as stand")
     func rooms() {
-        let function = CallLabels.functions(
+        let four = CallLabels.functions(
             in: "Sources/A/A.swift", SwiftSource("func a(_ b: B, _ c: C, _ d: D, _ e: E) {}\n"))
-        #expect(CallLabels.violations(of: function).map(\.line) == [1])
+        #expect(CallLabels.violations(of: four).map(\.line) == [1])
+        #expect(!CallLabels.standing.isEmpty)
         for (room, allowed) in CallLabels.standing {
             let path = room + "/A.swift"
-            let some = (0..<allowed).map { CallLabels.Function(path: path, line: $0, name: "a", unlabelled: 4) }
+            let some = (0..<allowed).map { CallLabels.Function(path: path, line: $0, name: "a", unlabelled: 3) }
             #expect(CallLabels.violations(of: some) == [])
-            let more = some + [CallLabels.Function(path: path, line: allowed, name: "a", unlabelled: 4)]
-            #expect(!CallLabels.violations(of: more).isEmpty)
+            let more = some + [CallLabels.Function(path: path, line: allowed, name: "a", unlabelled: 3)]
+            #expect(CallLabels.violations(of: more).map(\.path) == [room])
         }
+        let another = CallLabels.Function(path: "Sources/Z/Z.swift", line: 1, name: "a", unlabelled: 3)
+        #expect(CallLabels.violations(of: [another]).map(\.path) == ["Sources/Z"])
     }
 }

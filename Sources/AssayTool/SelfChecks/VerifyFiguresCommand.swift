@@ -17,7 +17,7 @@ struct VerifyFiguresCommand: Command {
     let examples = [
         CommandExample("verify-figures --only lmdb --rounds 3", "one engine, after make controls")
     ]
-    let exitStatus = "0 none differs by more than a tenth, 2 one does, 3 the programs are not built"
+    let exitStatus = "0 none differs by more than a tenth, 2 one does, 3 a program is missing or out of date"
     let options = [
         OptionSpecification(
             "--rounds", value: "N", "pairs per figure (7); three times as many where they decide nothing"),
@@ -43,9 +43,17 @@ struct VerifyFiguresCommand: Command {
         guard !FileTree.exists(directory) else { throw UsageError("\(directory) is there already", command: name) }
         let programs = try arguments.value("--controls") ?? controlsDirectory(checkout)
         let control = ControlSide(list: list, programs: programs, directory: directory + "/control", rows: rows)
-        let missing = Set(chosen.map(\.engine)).compactMap { control.program($0) }.filter { !FileTree.exists($0) }
+        let built = Set(chosen.compactMap { control.program($0.engine) }).sorted()
+        let missing = built.filter { !FileTree.exists($0) }
         guard missing.isEmpty else {
-            Output.error("not built: \(Set(missing).sorted().joined(separator: ", "))\nremedy: make controls")
+            Output.error("not built: \(missing.joined(separator: ", "))\nremedy: make controls")
+            return 3
+        }
+        let old = try ProgramAge.complaints(
+            controls: built, assay: chosen.contains { $0.engine == "strata" } ? executable : nil,
+            checkout: checkout.plansDirectory + "/../..")
+        guard old.isEmpty else {
+            Output.error(old.joined(separator: "\n"))
             return 3
         }
         let assay = AssaySide(executable: executable, directory: directory + "/assay", rows: rows)

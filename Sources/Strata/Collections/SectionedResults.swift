@@ -43,7 +43,7 @@ public struct SectionedResults<Key: Hashable, SectionElement: RealmCollectionVal
 
     public func _goneElement(_ position: Int, _ bounds: Range<Int>) -> Element {
         _gone.tell(place: position, in: bounds)
-        return sections.section(sections.keyOfGone(position), [])
+        return sections.section(sections.keyOfGone(position), .values([]))
     }
 
     /// Iterates over the present sections.
@@ -70,7 +70,10 @@ public struct SectionedResults<Key: Hashable, SectionElement: RealmCollectionVal
     func key(ofRow row: Int64) -> Key { sectionKey(SectionElement._element(.link(row), results.elementContext)) }
 
     /// Adopts sections computed by an observer for the version that is shown.
-    func seed(_ found: [(key: Key, rows: [Int64])]) { sections.seed(found) }
+    func seed(_ found: [(key: Key, rows: [Int64])]) { sections.seed(.frame(found)) }
+
+    /// The same, of sections that are runs.
+    func seed(_ found: SectionRuns<Key>) { sections.seed(.runs(found)) }
 
     /// The present section of a key; an empty one if there is none.
     func current(_ key: Key) -> Element { sections.section(key) }
@@ -92,7 +95,7 @@ public struct ResultsSection<Key: Hashable, SectionElement: RealmCollectionValue
     public let key: Key
     fileprivate let sections: Sections<Key, SectionElement>
     /// Elements at the time of the access to the section.
-    let members: [_StoredValue]
+    let members: SectionMembers
 
     public var id: Key { key }
     public var startIndex: Int { 0 }
@@ -104,7 +107,7 @@ public struct ResultsSection<Key: Hashable, SectionElement: RealmCollectionValue
     /// An element as of the access to the section; an object may have been deleted since. Beyond the end as
     /// ``Results``.
     public subscript(position: Int) -> SectionElement {
-        guard members.indices.contains(position) else { return _goneElement(position, members.indices) }
+        guard position >= 0, position < members.count else { return _goneElement(position, 0..<members.count) }
         return SectionElement._element(members[position], sections.results.elementContext)
     }
 
@@ -130,9 +133,37 @@ extension ResultsSection: Equatable {
     public static func == (a: ResultsSection, b: ResultsSection) -> Bool { a.key == b.key && a.sections === b.sections }
 }
 
+/// The elements of a section in a version.
+enum SectionMembers {
+    case values([_StoredValue])
+    /// A part of the rows of the results.
+    case rows(IndexedKeys, first: Int, count: Int)
+
+    var count: Int {
+        switch self {
+        case .values(let values): values.count
+        case .rows(_, _, let count): count
+        }
+    }
+
+    /// The element at a place that exists.
+    subscript(place: Int) -> _StoredValue {
+        switch self {
+        case .values(let values): values[place]
+        case .rows(let rows, let first, _): .link(rows[first + place])
+        }
+    }
+}
+
 /// The sections of one version, computed again for another.
 private final class Sections<Key: Hashable, SectionElement: RealmCollectionValue> {
-    typealias Members = (key: Key, members: [_StoredValue])
+    typealias Members = (key: Key, members: SectionMembers)
+
+    /// Sections computed by an observer.
+    enum Found {
+        case frame([(key: Key, rows: [Int64])])
+        case runs(SectionRuns<Key>)
+    }
 
     /// Sections in order, and the index of each key.
     struct Grouped {
@@ -141,11 +172,24 @@ private final class Sections<Key: Hashable, SectionElement: RealmCollectionValue
 
         init() {}
 
-        init(_ found: [(key: Key, rows: [Int64])]) {
-            for (place, section) in found.enumerated() {
-                sections.append((section.key, section.rows.map { .link($0) }))
-                places[section.key] = place
+        init(_ found: Found) {
+            switch found {
+            case .frame(let frame):
+                WorkSteps.note(frame.reduce(0) { $0 + $1.rows.count })
+                for section in frame { add(section.key, .values(section.rows.map { .link($0) })) }
+            case .runs(let runs):
+                let rows = runs.rows.indexed
+                var first = 0
+                for run in runs.runs {
+                    add(run.key, .rows(rows, first: first, count: run.count))
+                    first += run.count
+                }
             }
+        }
+
+        mutating func add(_ key: Key, _ members: SectionMembers) {
+            places[key] = sections.count
+            sections.append((key, members))
         }
     }
 
@@ -153,7 +197,7 @@ private final class Sections<Key: Hashable, SectionElement: RealmCollectionValue
     let key: (SectionElement) -> Key
     private var made: (stamp: UInt64, sections: Grouped)?
     /// Sections computed by an observer.
-    private var found: (stamp: UInt64, sections: [(key: Key, rows: [Int64])])?
+    private var found: (stamp: UInt64, sections: Found)?
     /// The last key at each place; those of removed places stay at the end.
     private var lastKeys: [Key] = []
 
@@ -167,7 +211,7 @@ private final class Sections<Key: Hashable, SectionElement: RealmCollectionValue
 
     /// The present section of a key; empty if there is none.
     func section(_ key: Key) -> ResultsSection<Key, SectionElement> {
-        known(key) ?? section(key, [])
+        known(key) ?? section(key, .values([]))
     }
 
     /// The present section of a key; nil if there is none.
@@ -182,7 +226,7 @@ private final class Sections<Key: Hashable, SectionElement: RealmCollectionValue
         return now.places[key].map { section(key, now.sections[$0].members) }
     }
 
-    func section(_ key: Key, _ members: [_StoredValue]) -> ResultsSection<Key, SectionElement> {
+    func section(_ key: Key, _ members: SectionMembers) -> ResultsSection<Key, SectionElement> {
         ResultsSection(key: key, sections: self, members: members)
     }
 
@@ -212,23 +256,26 @@ private final class Sections<Key: Hashable, SectionElement: RealmCollectionValue
         return made
     }
 
-    func seed(_ sections: [(key: Key, rows: [Int64])]) {
+    func seed(_ sections: Found) {
         if let instance = results.realm?.instance, !instance.isFrozen { found = (instance.stamp, sections) }
     }
 
     private func grouped() -> Grouped {
-        var grouped = Grouped()
+        var (keys, members, places): ([Key], [[_StoredValue]], [Key: Int]) = ([], [], [:])
         let stored = results.storedElements
         WorkSteps.note(stored.count)
         for (element, stored) in zip(results, stored) {
             let key = key(element)
-            if let place = grouped.places[key] {
-                grouped.sections[place].members.append(stored)
+            if let place = places[key] {
+                members[place].append(stored)
             } else {
-                grouped.places[key] = grouped.sections.count
-                grouped.sections.append((key, [stored]))
+                places[key] = keys.count
+                keys.append(key)
+                members.append([stored])
             }
         }
+        var grouped = Grouped()
+        for (key, members) in zip(keys, members) { grouped.add(key, .values(members)) }
         return grouped
     }
 }

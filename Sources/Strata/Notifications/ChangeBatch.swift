@@ -8,6 +8,9 @@ import StrataStorage
 final class ChangeBatch {
     let old: Snapshot
     let new: Snapshot
+    /// Those of `old` and `new`, which each observer compares.
+    let oldVersion: TransactionID
+    let newVersion: TransactionID
     let schemaDiffers: Bool
     private unowned let instance: RealmInstance
     /// By table; nil if notices are missing.
@@ -27,6 +30,7 @@ final class ChangeBatch {
         self.instance = instance
         self.old = old
         self.new = new
+        (oldVersion, newVersion) = (old.version, new.version)
         schemaDiffers = old.view.schema != new.view.schema
         guard let notices, notices.allSatisfy({ $0.changes.allSatisfy(\.isComplete) && !$0.schemaChanged }) else {
             records = nil

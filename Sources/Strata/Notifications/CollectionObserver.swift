@@ -6,7 +6,7 @@ import StrataStorage
 /// without sorts, O(c log rows) and a small part of the collection, once for all observers of equal collections
 /// (``FollowedRows``); the same for inverse links; for lists and sets the changed leaves, without keeping their keys. A
 /// collection that counts or skips elements is compared as a whole if something that it depends on has changed.
-final class CollectionObserver: Observer {
+final class CollectionObserver: Observer, RowFollower {
     let isActive = ActiveFlag()
     let source: ObjectSource
     private let keyPaths: [String]?
@@ -16,7 +16,7 @@ final class CollectionObserver: Observer {
     private var filter: KeyPathFilter
     private var tracking: Tracking
     /// Rows of the collection in the last reported version, for ``Tracking/matches``.
-    private var followed: FollowedRows?
+    @exclusivity(unchecked) private var followed: FollowedRows?
     /// Keys of the collection in the last reported version, where neither storage nor `followed` knows them.
     private var keys: KeySequence
 
@@ -53,6 +53,7 @@ final class CollectionObserver: Observer {
     /// Finds the collection in the version that is shown.
     private func track() {
         tracking = Self.tracking(of: source)
+        source.follower.set(self, isNew: true)
         follow(nil)
         keys = KeySequence([])
         switch tracking {
@@ -68,9 +69,16 @@ final class CollectionObserver: Observer {
     /// The source needs no keys of its own while the rows are followed.
     private func follow(_ rows: FollowedRows?) {
         followed = rows
-        source.followed = rows
-        if rows != nil, !source.instance.isInWrite { source.cache = nil }
+        hasFollowed()
     }
+
+    @inline(__always)
+    private func hasFollowed() {
+        source.follower.set(self, isNew: false)
+        if followed != nil, source.cache != nil, !source.instance.isInWrite { source.cache = nil }
+    }
+
+    var knownRows: (any KnownRows)? { followed }
 
     private static func tracking(of source: ObjectSource) -> Tracking {
         switch source.base {
@@ -128,7 +136,7 @@ final class CollectionObserver: Observer {
 
     private func changes(_ batch: ChangeBatch) throws -> PlaceChanges {
         if source.changedRows.isEmpty, !batch.schemaDiffers, let known = FollowedRows.known(&followed, batch, paths) {
-            follow(followed)
+            hasFollowed()
             return known
         }
         if batch.schemaDiffers || isReadable { source.changedRows.tell(nil) }

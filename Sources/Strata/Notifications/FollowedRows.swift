@@ -13,12 +13,12 @@ import StrataStorage
 final class FollowedRows: KnownRows {
     let source: Description
     private let membership: Membership
-    private(set) var version: TransactionID
+    @exclusivity(unchecked) private(set) var version: TransactionID
     private var rows: RowSequence
     private var all: [Int64]?
     /// Keys read at places in this version.
     private var looks = 0
-    private var step: Step?
+    @exclusivity(unchecked) private var step: Step?
 
     /// What the rows are those of.
     struct Description {
@@ -51,13 +51,20 @@ final class FollowedRows: KnownRows {
         /// Places before and after, ascending.
         let deletions: [Int]
         let insertions: [Int]
-        /// By the key paths of the observers.
-        var changes: [String: PlaceChanges] = [:]
+        /// By the key paths of the observers, which are few.
+        private var changes: [(paths: String, changes: PlaceChanges)] = []
 
         init(_ rows: FollowedRows, _ changes: PlaceChanges) {
             self.rows = rows
             (deletions, insertions) = (changes.deletions, changes.insertions)
         }
+
+        func changes(_ paths: String) -> PlaceChanges? {
+            for known in changes where known.paths == paths { return known.changes }
+            return nil
+        }
+
+        func add(_ found: PlaceChanges, _ paths: String) { changes.append((paths, found)) }
     }
 
     private init(
@@ -102,6 +109,16 @@ final class FollowedRows: KnownRows {
         membership.isAscending ? rows.places(of: [key]).first?.place : keys.firstIndex(of: key)
     }
 
+    func places(of wanted: Set<Int64>) throws(StorageError) -> [(place: Int, key: Int64)] {
+        if wanted.isEmpty { return [] }
+        if membership.isAscending { return rows.places(of: wanted.sorted()) }
+        guard case .keys(let keys) = rows, let view = source.access.instance.currentView else { return [] }
+        // Rows that are not members have no place among them.
+        var members: Set<Int64> = []
+        for key in wanted where try membership.multiplicity(of: key, view) > 0 { members.insert(key) }
+        return try OrderedPatch(members: membership, old: view, new: view, recreated: []).places(of: members, in: keys)
+    }
+
     var keys: [Int64] {
         if let all { return all }
         let made = rows.keys
@@ -113,13 +130,13 @@ final class FollowedRows: KnownRows {
 
     /// The changes of a batch, if another observer with the same key paths has found them.
     static func known(_ rows: inout FollowedRows?, _ batch: ChangeBatch, _ paths: String) -> PlaceChanges? {
-        guard let step = rows?.step(along: batch), let known = step.changes[paths] else { return nil }
+        guard let step = rows?.step(along: batch), let known = step.changes(paths) else { return nil }
         rows = step.rows
         return known
     }
 
     private func step(along batch: ChangeBatch) -> Step? {
-        guard let step, step.rows.version == batch.new.version, version == batch.old.version else { return nil }
+        guard let step, step.rows.version == batch.newVersion, version == batch.oldVersion else { return nil }
         return step
     }
 
@@ -136,7 +153,7 @@ final class FollowedRows: KnownRows {
         if let step = rows.step(along: batch) {
             var changes = PlaceChanges(deletions: step.deletions, insertions: step.insertions)
             changes.modifications = try rows.modifications(touched, batch, step.deletions)
-            step.changes[paths] = changes
+            step.add(changes, paths)
             rows = step.rows
             return changes
         }
@@ -146,7 +163,7 @@ final class FollowedRows: KnownRows {
         next.all = rows.all
         let changes = try next.move(batch, touched, evaluate)
         let step = Step(next, changes)
-        step.changes[paths] = changes
+        step.add(changes, paths)
         rows.step = step
         rows.source.access.instance.observation.followed.add(next)
         rows = next
@@ -160,14 +177,14 @@ final class FollowedRows: KnownRows {
         looks = 0
         let changes: PlaceChanges
         let limit = OrderedPatch<Membership>.limit(rows.count)
-        if version == batch.old.version, let candidates = try membership.candidates(batch, limit: limit) {
+        if version == batch.oldVersion, let candidates = try membership.candidates(batch, limit: limit) {
             changes =
                 membership.isAscending
                 ? try exchange(candidates, touched, batch) : try patch(candidates, touched, batch)
         } else {
             changes = try replace(batch, touched, evaluate)
         }
-        version = batch.new.version
+        version = batch.newVersion
         return changes
     }
 

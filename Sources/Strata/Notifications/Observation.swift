@@ -32,11 +32,11 @@ final class Observation {
         weak var observer: (any Observer)?
         let isActive: ActiveFlag
         /// The last version that was reported to the observer.
-        var seen: Snapshot
+        @exclusivity(unchecked) var seen: Snapshot
         #if Zoo
             var kept: [Snapshot] = []
         #endif
-        var isBeingTold = false
+        @exclusivity(unchecked) var isBeingTold = false
 
         init(_ observer: any Observer, _ seen: Snapshot) {
             self.observer = observer
@@ -99,16 +99,31 @@ final class Observation {
         guard depth == 0 else { return }
         removeGone()
         var oldest = TransactionID(.max)
-        for entry in entries where entry.seen.version < oldest { oldest = entry.seen.version }
+        // Most often all have seen the same snapshot.
+        var last: ReadView?
+        for entry in entries where entry.seen.view !== last {
+            last = entry.seen.view
+            oldest = min(oldest, entry.seen.version)
+        }
         inbox?.forget(upTo: oldest)
     }
 
     /// - Returns: whether any observer was behind.
     private func tellRound(_ instance: RealmInstance, _ batches: inout BatchCache) -> Bool {
         var isBehind = false
+        guard var shown = instance.snapshot else { return false }
+        var stamp = instance.stamp
+        // Most often it is that of the observer before.
+        var last: ChangeBatch?
         for entry in entries where !entry.isBeingTold {
-            guard let shown = instance.snapshot, !instance.isInWrite else { return false }
-            guard entry.seen.version < shown.version, entry.isActive.isSet else { continue }
+            if instance.isInWrite { return false }
+            if instance.stamp != stamp {
+                // An observer has written, or gone on to another version.
+                guard let now = instance.snapshot else { return false }
+                (shown, stamp, last) = (now, instance.stamp, nil)
+            }
+            guard entry.seen.view !== shown.view, entry.seen.version < shown.version, entry.isActive.isSet
+            else { continue }
             guard let observer = entry.observer else {
                 entry.isActive.clear()
                 continue
@@ -121,7 +136,13 @@ final class Observation {
                     continue
                 }
             #endif
-            let batch = batches.batch(instance, from: entry.seen, to: shown)
+            let batch: ChangeBatch
+            if let last, last.old.view === entry.seen.view {
+                batch = last
+            } else {
+                batch = batches.batch(instance, from: entry.seen, to: shown)
+                last = batch
+            }
             entry.seen = shown
             entry.isBeingTold = true
             observer.update(batch, isSilenced: false)
@@ -160,12 +181,11 @@ private struct BatchCache {
     init(_ inbox: ChangeInbox?) { self.inbox = inbox }
 
     mutating func batch(_ instance: RealmInstance, from old: Snapshot, to new: Snapshot) -> ChangeBatch {
-        if let known = batches.first(where: { $0.old.version == old.version && $0.new.version == new.version }) {
-            return known
-        }
+        let (before, after) = (old.version, new.version)
+        for known in batches where known.oldVersion == before && known.newVersion == after { return known }
         let made = ChangeBatch(
-            instance, old: old, new: new, notices: inbox?.notices(after: old.version, upTo: new.version))
-        batches.removeAll { $0.new.version != new.version }
+            instance, old: old, new: new, notices: inbox?.notices(after: before, upTo: after))
+        batches.removeAll { $0.newVersion != after }
         batches.append(made)
         return made
     }

@@ -1,3 +1,5 @@
+import StrataStorage
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
@@ -48,6 +50,18 @@ struct SectionUpdate<Key: Hashable> {
         went = difference.deletions.sorted()
     }
 
+    /// From sections that are listed by their keys.
+    init(
+        _ before: [Key], _ after: [Key], deletions: [IndexPath], insertions: [IndexPath], modifications: [IndexPath],
+        came: [Int], went: [Int]
+    ) {
+        (self.before, self.after) = (before, after)
+        self.deletions = deletions.sorted()
+        self.insertions = insertions.sorted()
+        self.modifications = modifications.sorted()
+        (self.came, self.went) = (came, went)
+    }
+
     var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty && went.isEmpty }
 
     func change<Sections>(of sections: Sections) -> SectionedResultsChange<Sections> {
@@ -93,10 +107,12 @@ final class SectionFollower<Key: Hashable, SectionElement: RealmCollectionValue>
     /// Receives reports of unreadable elements.
     private let configuration: Realm.Configuration?
     private var sections: Followed?
-    /// The last reported sections.
+    /// The last reported sections; empty while `runs` has them.
     private var frame: SectionUpdate<Key>.Frame = []
-    /// Set for results of objects.
+    /// Set for results of objects whose sections are not runs.
     private var known = SectionedRows<Key>()
+    /// Set for results of objects whose sections are runs, if their observer knows the rows.
+    private var runs: SectionRuns<Key>?
     private let changedRows = ChangedRows()
     /// Set for results of plain values.
     private var numbers = ElementNumbers()
@@ -132,18 +148,8 @@ final class SectionFollower<Key: Hashable, SectionElement: RealmCollectionValue>
             tell(sections, nil)
         case .update(_, let deletions, let insertions, let modifications):
             guard let sections else { return }
-            let (before, rows) = (frame, known.rows)
             let changes = PlaceChanges(deletions: deletions, insertions: insertions, modifications: modifications)
-            #if Zoo
-                if PlantedMistake.sectionsAnew.isPlanted { remember(sections) } else { follow(sections, changes) }
-            #else
-                follow(sections, changes)
-            #endif
-            // Rows that moved within the results may differ, too.
-            let came = Set(Self.rows(known.rows, at: insertions))
-            var changed = Set(Self.rows(rows, at: deletions)).intersection(came)
-            changed.formUnion(Self.rows(rows, at: modifications))
-            let update = SectionUpdate(from: before, to: frame, changed)
+            let update = update(sections, changes)
             if !update.isEmpty { tell(sections, update) }
         case .error(let error):
             // The sections continue with the readable elements.
@@ -156,6 +162,47 @@ final class SectionFollower<Key: Hashable, SectionElement: RealmCollectionValue>
         }
     }
 
+    private func update(_ sections: Followed, _ changes: PlaceChanges) -> SectionUpdate<Key> {
+        #if Zoo
+            let isAnew = PlantedMistake.sectionsAnew.isPlanted
+        #else
+            let isAnew = false
+        #endif
+        if runs != nil {
+            if !isAnew, let update = patch(sections, changes) { return update }
+            // They are no runs any more, or the changes are not those of what is shown.
+            let (before, rows) = (runs?.frame ?? [], runs?.rows.keys ?? [])
+            remember(sections)
+            return compare(before, rows, changes)
+        }
+        let (before, rows) = (frame, known.rows)
+        if isAnew { remember(sections) } else { follow(sections, changes) }
+        return compare(before, rows, changes)
+    }
+
+    /// Goes on to the next rows without computing the others.
+    private func patch(_ sections: Followed, _ changes: PlaceChanges) -> SectionUpdate<Key>? {
+        guard var next = runs, let source = sections.results._source, let now = source.followedRows,
+            let changed = changedRows.take(),
+            let places = source.attempt({ () throws(StorageError) in try now.places(of: changed) }),
+            let update = next.follow(to: now, changes, places, sections.key(ofRow:))
+        else { return nil }
+        runs = next
+        sections.seed(next)
+        return update
+    }
+
+    private func compare(
+        _ before: SectionUpdate<Key>.Frame, _ rows: [Int64], _ changes: PlaceChanges
+    ) -> SectionUpdate<Key> {
+        let after = runs?.frame ?? frame
+        // Rows that moved within the results may differ, too.
+        let came = Set(Self.rows(runs?.rows.keys ?? known.rows, at: changes.insertions))
+        var changed = Set(Self.rows(rows, at: changes.deletions)).intersection(came)
+        changed.formUnion(Self.rows(rows, at: changes.modifications))
+        return SectionUpdate(from: before, to: after, changed)
+    }
+
     /// Rows at places that another observer's write may have made invalid.
     private static func rows(_ rows: [Int64], at places: [Int]) -> [Int64] {
         places.compactMap { rows.indices.contains($0) ? rows[$0] : nil }
@@ -165,12 +212,20 @@ final class SectionFollower<Key: Hashable, SectionElement: RealmCollectionValue>
     private func remember(_ sections: Followed) {
         _ = changedRows.take()
         guard let source = sections.results._source else {
-            frame = sections.map { section in (section.key, section.members.map { numbers.number(of: $0) }) }
+            frame = sections.map { section in
+                (section.key, section.indices.map { numbers.number(of: section.members[$0]) })
+            }
             return
         }
         known = SectionedRows(source.keys(), sections.key(ofRow:))
-        frame = known.frame
-        sections.seed(frame)
+        runs = source.followedRows == nil ? nil : SectionRuns(known)
+        if let runs {
+            (known, frame) = (SectionedRows(), [])
+            sections.seed(runs)
+        } else {
+            frame = known.frame
+            sections.seed(frame)
+        }
     }
 
     /// Computes the sections of new and changed rows.

@@ -65,7 +65,8 @@ extension SectionedResults {
     ///     elements' own properties, name that too.
     ///   - queue: where to be called; nil for where the Realm lives.
     /// - Complexity: a key for each element that is new or changed, including changes of objects that it leads to by at
-    ///   most four links; besides, passes over the rows' numbers.
+    ///   most four links. Where the sort descriptors keep sections together, besides it O(sections); where elements of
+    ///   other sections lie between those of one, passes over the rows' numbers.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping (SectionedResultsChange<SectionedResults>) -> Void

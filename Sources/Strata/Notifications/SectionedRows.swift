@@ -83,6 +83,17 @@ struct SectionedRows<Key: Hashable> {
         return true
     }
 
+    /// The sections with their numbers of rows; nil if rows of others lie between those of one.
+    var runs: [(key: Key, count: Int)]? {
+        var last: Int?
+        var count = 0
+        for number in numbers where number != last {
+            count += 1
+            last = number
+        }
+        return count == frame.count ? frame.map { ($0.key, $0.rows.count) } : nil
+    }
+
     private mutating func number(of key: Key) -> Int {
         if let known = known[key] { return known }
         known[key] = names.count

@@ -104,4 +104,63 @@ struct KeySequence {
         pieces[found.piece].removeLast(tail.count)
         pieces.insert(tail, at: found.piece + 1)
     }
+
+    /// Removes the keys at some places, and inserts others.
+    /// - Parameters:
+    ///   - deletions: places before the change, ascending.
+    ///   - insertions: places after the change, ascending.
+    ///   - now: has the keys that come.
+    /// - Returns: false if a place does not exist; the sequence is invalid then.
+    /// - Complexity: O(sqrt n) for each, or O(n) for many of them.
+    mutating func exchange(_ deletions: [Int], for insertions: [Int], _ now: any KnownRows) -> Bool {
+        guard deletions.count + insertions.count > 64 + count / 256 else {
+            for place in deletions.reversed() {
+                if place >= count { return false }
+                remove(at: place)
+            }
+            for place in insertions {
+                guard place <= count, let key = now.key(at: place) else { return false }
+                insert(key, at: place)
+            }
+            return true
+        }
+        WorkSteps.note(count)
+        let all = now.keys
+        let left = count - deletions.count
+        if let last = deletions.last, last >= count { return false }
+        self = KeySequence(all)
+        return all.count == left + insertions.count
+    }
+
+    /// The same keys, for many reads at places.
+    /// - Complexity: O(sqrt n).
+    var indexed: IndexedKeys { IndexedKeys(pieces) }
+}
+
+/// Keys in pieces, with the places where these begin.
+final class IndexedKeys: Sendable {
+    private let pieces: [[Int64]]
+    private let starts: [Int]
+
+    fileprivate init(_ pieces: [[Int64]]) {
+        self.pieces = pieces
+        var starts: [Int] = []
+        starts.reserveCapacity(pieces.count)
+        var end = 0
+        for piece in pieces {
+            starts.append(end)
+            end += piece.count
+        }
+        self.starts = starts
+    }
+
+    /// The key at a place that exists.
+    subscript(place: Int) -> Int64 {
+        var (low, high) = (0, starts.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if starts[middle] <= place { low = middle + 1 } else { high = middle }
+        }
+        return pieces[low - 1][place - starts[low - 1]]
+    }
 }

@@ -35,11 +35,11 @@ public final class ObjectSource {
     /// For a frozen Realm, whose cache never changes.
     private let frozenKeys = FrozenKeys()
     /// Notified by an observer of the collection, for caches by row.
-    var changedRows = ChangedRowsWanted()
+    @exclusivity(unchecked) var changedRows = ChangedRowsWanted()
     /// Keys that an observer computed from the changes.
     private var known: (stamp: UInt64, keys: () -> [Int64])?
-    /// Rows that an observer follows.
-    weak var followed: (any KnownRows)?
+    /// The observer that followed the rows last.
+    @exclusivity(unchecked) var follower = LastFollower()
 
     enum Step {
         case filter(Predicate)
@@ -284,8 +284,9 @@ public final class ObjectSource {
     }
 
     /// The rows that an observer follows, if they are those of the visible state.
-    private var followedRows: (any KnownRows)? {
-        guard let followed, !instance.isInWrite, let snapshot = instance.snapshot, followed.version == snapshot.version,
+    var followedRows: (any KnownRows)? {
+        guard let followed = follower.observer?.knownRows, !instance.isInWrite, let snapshot = instance.snapshot,
+            followed.version == snapshot.version,
             instance.currentView === snapshot.view, !isDegraded
         else { return nil }
         return followed

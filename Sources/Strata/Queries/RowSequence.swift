@@ -129,7 +129,32 @@ protocol KnownRows: AnyObject {
     func key(at place: Int) -> Int64?
     /// Nil for a row that is not there.
     func place(of key: Int64) -> Int?
+    /// Places of those rows that are there, ascending.
+    /// - Complexity: O(log count) comparisons for each.
+    func places(of wanted: Set<Int64>) throws(StorageError) -> [(place: Int, key: Int64)]
     /// All keys, in order.
     /// - Complexity: O(1) from the second call for a version on.
     var keys: [Int64] { get }
+}
+
+/// An observer that knows the rows of a collection.
+///
+/// Concurrency: confined with its Realm.
+protocol RowFollower: AnyObject {
+    /// Those of the version that it was last told of; nil if it does not know them.
+    var knownRows: (any KnownRows)? { get }
+}
+
+/// The observer in whose rows a source finds counts and places.
+struct LastFollower {
+    private(set) weak var observer: (any RowFollower)?
+    private var id: ObjectIdentifier?
+
+    /// Called by an observer at each version. A weak reference is made only if another observer called in between.
+    /// - Parameter isNew: whether it is the observer's first call. Its address may be that of one that has ended.
+    mutating func set(_ observer: any RowFollower, isNew: Bool) {
+        if !isNew, id == ObjectIdentifier(observer) { return }
+        id = ObjectIdentifier(observer)
+        self.observer = observer
+    }
 }

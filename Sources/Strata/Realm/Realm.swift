@@ -95,39 +95,48 @@ public struct Realm: Equatable {
 
     /// The object of a primary key; nil if there is none.
     /// - Complexity: O(log rows).
+    @inlinable
     public func object<Element: Object, Key>(ofType type: Element.Type, forPrimaryKey key: Key) -> Element? {
+        // Compiled into the program, which knows the type of the key: one of unknown type is copied by its metadata.
+        if Key.self != Int.self { return _found(type, any: key) }
+        let number = withUnsafePointer(to: key) { UnsafeRawPointer($0).loadUnaligned(as: Int.self) }
+        return _found(type, number).map { unsafeDowncast($0, to: type) }
+    }
+
+    @usableFromInline
+    func _found(_ type: ObjectBase.Type, _ key: Int) -> ObjectBase? {
         instance.checkConfinement()
         let access = requireAccess(type)
+        return access.hasRowKey ? instance.materialize(access, RowKey(Int64(key))) : find(access, key)
+    }
+
+    @usableFromInline
+    func _found<Element: Object>(_ type: Element.Type, any key: Any?) -> Element? {
+        instance.checkConfinement()
+        return find(requireAccess(type), key).map { unsafeDowncast($0, to: type) }
+    }
+
+    /// - Parameter key: nil, or a value of any type.
+    private func find(_ access: ClassAccess, _ key: Any?) -> ObjectBase? {
         guard let primary = access.primary else {
             fatalError("'\(access.name)' has no primary key; use where")
         }
         guard let value = Self.stored(key, as: primary.tag.type) else { return nil }
         if primary.column == Int(ColumnSlot.key), case .integer(let key) = value {
-            guard let made = instance.materialize(access, RowKey(key)) else { return nil }
-            return unsafeDowncast(made, to: type)
+            return instance.materialize(access, RowKey(key))
         }
         do throws(StorageError) {
-            guard let row = try PrimaryKeyLookup(access).row(of: value), let made = instance.materialize(access, row)
-            else { return nil }
-            return unsafeDowncast(made, to: type)
+            return try PrimaryKeyLookup(access).row(of: value).flatMap { instance.materialize(access, $0) }
         } catch {
             // The key's index may be damaged: the readable rows are searched one by one.
             let isTold = instance.failures.note(error, in: access)
             instance.report(access.name, nil, Realm.Error(error).description, isTold: isTold)
-            guard let row = PrimaryKeyLookup(access).readableRow(of: value),
-                let made = instance.materialize(access, row)
-            else { return nil }
-            return unsafeDowncast(made, to: type)
+            return PrimaryKeyLookup(access).readableRow(of: value).flatMap { instance.materialize(access, $0) }
         }
     }
 
     /// A primary key as its column stores it; nil if it is of another type.
-    @inline(__always)
-    private static func stored<Key>(_ key: Key, as type: PropertyType) -> _StoredValue? {
-        // Casting a value of unknown type costs more than the search that follows.
-        if Key.self == Int.self, type == .int {
-            return .integer(Int64(withUnsafeBytes(of: key) { $0.loadUnaligned(as: Int.self) }))
-        }
+    private static func stored(_ key: Any?, as type: PropertyType) -> _StoredValue? {
         guard let known = _flatten(key) else { return .null }
         return _StoredValue(any: known, as: type)
     }

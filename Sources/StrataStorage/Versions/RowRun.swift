@@ -31,6 +31,26 @@ package struct RowRun {
 }
 
 extension ReadView {
+    /// The location of a row, and the version that created it; nil if there is none with this key.
+    ///
+    /// As ``locate(_:_:)`` and ``creationVersion(_:)``, in one way down the tree.
+    /// - Complexity: O(log rows), without allocation.
+    package func locateCreated(
+        _ table: Int, _ key: RowKey
+    ) throws(StorageError) -> (place: RowLocation, creation: UInt64)? {
+        try prepareRows(table)
+        guard let group = try group(table, key.rawValue), let slot = try group.locate(key.rawValue, reader) else {
+            try reader.confirm()
+            return nil
+        }
+        // Before the value: what is lost reads as zeros, and would be told as malformed.
+        try reader.confirm()
+        let (segment, index) = try group.value(RowSet.createdColumn, at: slot, kind: .integer, from: reader)
+        let version = segment.integer(index)
+        try reader.confirm()
+        return (RowLocation(group, slot: slot, table: table), UInt64(bitPattern: version))
+    }
+
     /// The run around a row that was just found; nil if there is none, because rows were inserted or deleted since
     /// their group was written.
     package func run(around row: RowLocation) throws(StorageError) -> RowRun? {

@@ -109,4 +109,43 @@ struct FigureVerificationTests {
         }
         #expect(wrong?.message.contains("prepares") == true)
     }
+
+    @Test("a control, or the harness, that is older than one of its sources is named with that source and the remedy")
+    func age() throws {
+        let checkout = FileManager.default.temporaryDirectory.appendingPathComponent("age-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: checkout) }
+        func put(_ path: String, seconds: Double) throws {
+            let file = "\(checkout)/\(path)"
+            let directory = URL(fileURLWithPath: file).deletingLastPathComponent()
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            try "x".write(toFile: file, atomically: false, encoding: .utf8)
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSince1970: seconds)], ofItemAtPath: file)
+        }
+        let programs = ["control-lmdb", "control-strata", "assay"]
+        for program in programs { try put(program, seconds: 100) }
+        let sources = [
+            "Benchmarks/Controls/lmdb.c", "Benchmarks/Controls/control.h",
+            "Benchmarks/Controls/Strata/Sources/ControlStrata/Main.swift", "Sources/StrataStorage/Log/LogFile.swift",
+        ]
+        for source in sources { try put(source, seconds: 90) }
+        // Not a source of any of them.
+        try put("Sources/Harness/Plan.swift", seconds: 200)
+        try put("Benchmarks/Controls/sqlite.c", seconds: 200)
+        func complaints() throws -> [String] {
+            try ProgramAge.complaints(
+                controls: programs.dropLast().map { "\(checkout)/\($0)" }, assay: "\(checkout)/assay",
+                checkout: checkout)
+        }
+        #expect(try complaints() == [])
+        for (source, names) in zip(
+            sources, [["control-lmdb"], ["control-lmdb"], ["control-strata"], ["control-strata", "this program"]])
+        {
+            try put(source, seconds: 101)
+            let found = try complaints()
+            #expect(found.map { $0.components(separatedBy: " is older than ")[0] } == names, "\(source)")
+            #expect(found.allSatisfy { $0.contains(source) && $0.contains("remedy: make ") })
+            try put(source, seconds: 90)
+        }
+    }
 }

@@ -42,7 +42,7 @@ import Testing
             try transaction.apply(schema: schema(isOptional: true))
             for each in keys { try insert(transaction, each, nullIn: place == .main && each == key ? column : nil) }
         }
-        if place == .changed { try write(store) { try $0.set(0, RowKey(key), column, .null) } }
+        if place == .changed { try write(store) { try $0.set(0, RowKey(key), column: column, to: .null) } }
         if place == .inserted { try write(store) { try insert($0, key, nullIn: column) } }
         // As a change of the schema without its search for nulls.
         try write(store) { transaction in
@@ -95,7 +95,7 @@ import Testing
                 try Self.write(store) { transaction in
                     if isDeleted { return try transaction.delete(0, RowKey(key)) }
                     try StoreHistory.withCell(Self.values(key)[column]) {
-                        try transaction.set(0, RowKey(key), column, $0)
+                        try transaction.set(0, RowKey(key), column: column, to: $0)
                     }
                 }
                 try store.checkInvariants()

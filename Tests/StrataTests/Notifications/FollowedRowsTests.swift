@@ -193,14 +193,16 @@ private final class Mirror {
         let all = realm.objects(Score.self)
         let high = all.where { $0.number >= 50 }
         let token = high.observe { _ in }
-        let followed = ObjectIdentifier(try #require(high.source.followed))
+        let followed = ObjectIdentifier(try #require(high.source.follower.observer?.knownRows))
         #expect(try rows(all.where { $0.number >= 50 }) == followed)
         #expect(try rows(all.filter("number >= 50")) == followed)
         #expect(try rows(all.where { $0.number >= 51 }) != followed)
         #expect(try rows(all.where { $0.number >= 50 }.sorted(by: ["name"])) != followed)
         #expect(high.source.cache == nil && high.count == all.where { $0.number >= 50 }.count)
         try realm.write { all[0].number = 77 }
-        #expect(high.source.followed.map { ObjectIdentifier($0) } == followed && high.source.cache == nil)
+        #expect(
+            high.source.follower.observer?.knownRows.map { ObjectIdentifier($0) } == followed
+                && high.source.cache == nil)
         // In a write there is no version that others could share.
         try realm.write {
             let one = try #require(FollowedRows.of(all.where { $0.number < 9 }.source))
@@ -209,6 +211,26 @@ private final class Mirror {
             #expect(one !== other && high.count == Array(high).count)
         }
         token.invalidate()
+    }
+
+    @Test func `results find their places in the rows of the observer that they have now`() throws {
+        let realm = try realm()
+        let high = realm.objects(Score.self).where { $0.number >= 50 }
+        // A new observer may have the address of one that has ended.
+        for round in 0..<20 {
+            let token = high.observe { _ in }
+            #expect(high.source.follower.observer?.knownRows?.count == 250, "observer \(round)")
+            try realm.write { realm.objects(Score.self)[round].name = "r\(round)" }
+            #expect(high.source.follower.observer?.knownRows?.count == 250, "observer \(round)")
+            token.invalidate()
+            #expect(high.source.follower.observer == nil && high.count == 250)
+        }
+        // Of two observers, the one that is left.
+        let (first, second) = (high.observe { _ in }, high.observe { _ in })
+        second.invalidate()
+        try realm.write { realm.objects(Score.self)[0].name = "x" }
+        #expect(high.source.follower.observer?.knownRows?.count == 250 && high.source.cache == nil)
+        first.invalidate()
     }
 
     @Test func `one more observer of an equal collection costs the same, among ten and among a thousand`() throws {

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Strata
@@ -68,5 +69,92 @@ import Testing
         for step in 0..<300 { try realm.write { counters[step % 4].count = 1000 + step } }
         #expect(count == 4 && sections.allKeys == [1296, 1297, 1298, 1299])
         token.invalidate()
+    }
+
+    @Test func `what a commit costs does not grow with the rows, if the order keeps sections together`() throws {
+        func steps(_ count: Int) throws -> UInt64 {
+            let (realm, sections) = try sections(count) {}
+            var seen = 0
+            let token = sections.observe { change in
+                guard case .update(let now, _, _, _, _, _) = change else { return }
+                // Reading does not make the sections anew either.
+                seen += now.count + now[2].count + (now[2].last?.id ?? 0)
+            }
+            defer { token.invalidate() }
+            let counters = realm.objects(Counter.self)
+            let before = WorkSteps.taken
+            for step in 0..<20 {
+                try realm.write {
+                    counters[step * 3].name = "m\(step)"
+                    counters[step * 3 + 1].count = (step * 7) % 50
+                    if step % 5 == 4 { realm.delete(counters[step * 2]) }
+                }
+            }
+            #expect(seen > 0)
+            return WorkSteps.taken - before
+        }
+        let (few, many) = (try steps(500), try steps(8000))
+        #expect(many < 2 * few, "\(few) steps with 500 rows, \(many) with 8000")
+    }
+
+    @Test("sections that are runs, or are not, or are so at times, are told as they are", arguments: UInt64(1)...4)
+    func kinds(seed: UInt64) throws {
+        var dice = Dice(state: seed)
+        let realm = try makeRealm([Counter.self])
+        let counters = realm.objects(Counter.self)
+        try realm.write { for id in 0..<200 { realm.add(Counter(id, "n\(id % 3)", count: id % 70)) } }
+        let high = counters.where { $0.count < 90 }
+        let kinds: [(SectionedResults<String, Counter>, keyPaths: [String]?)] = [
+            (high.sectioned(by: { "\($0.count / 20)" }, sortDescriptors: ["count", "id"]), nil),
+            (high.sectioned(by: \.name, sortDescriptors: ["name", "count"]), nil),
+            (high.sectioned(by: \.name, sortDescriptors: ["name", "count"]), ["count"]),
+            (high.sectioned(by: { "\($0.count)" }, sortDescriptors: ["count"]), nil),
+            (high.sectioned(by: { "\($0.id / 10)" }, sortDescriptors: []), nil),
+            (high.sectioned(by: \.name, sortDescriptors: ["id"]), nil),
+            (counters.where { $0.count > 64 }.sectioned(by: \.name, sortDescriptors: ["count"]), nil),
+            (counters.sectioned(by: { "\($0.count / 30)" }, sortDescriptors: ["count"]), []),
+        ]
+        var mirrors: [[String: [Int]]] = Array(repeating: [:], count: kinds.count)
+        let tokens = kinds.enumerated().map { number, kind in
+            var order: [(key: String, ids: [Int])] = []
+            return kind.0.observe(keyPaths: kind.keyPaths) { change in
+                switch change {
+                case .initial(let now): order = now.map { ($0.key, $0.map(\.id)) }
+                case .update(let now, let deletions, let insertions, _, let came, let went):
+                    for place in deletions.reversed() { order[place.section].ids.remove(at: place.item) }
+                    for section in went.reversed() { order.remove(at: section) }
+                    for section in came { order.insert((now[section].key, []), at: section) }
+                    for place in insertions { order[place.section].ids.insert(now[place].id, at: place.item) }
+                    let shown = now.map { "\($0.key) \($0.map(\.id))" }
+                    #expect(shown == order.map { "\($0.key) \($0.ids)" }, "kind \(number), seed \(seed)")
+                }
+                mirrors[number] = Dictionary(uniqueKeysWithValues: order.map { ($0.key, $0.ids) })
+            }
+        }
+        for step in 0..<30 {
+            try realm.write {
+                for _ in 0..<(step % 10 == 7 ? 150 : 1 + dice.roll(5)) { change(realm, counters, &dice) }
+            }
+            // A key that changes unobserved is told with the next change.
+            for (number, kind) in kinds.enumerated() where kind.keyPaths == nil {
+                let wanted = Dictionary(uniqueKeysWithValues: kind.0.map { ($0.key, $0.map(\.id)) })
+                #expect(mirrors[number] == wanted, "kind \(number), seed \(seed), step \(step)")
+            }
+        }
+        for token in tokens { token.invalidate() }
+    }
+
+    private func change(_ realm: Realm, _ counters: Results<Counter>, _ dice: inout Dice) {
+        let id = dice.roll(220)
+        switch (dice.roll(5), realm.object(ofType: Counter.self, forPrimaryKey: id)) {
+        case (0, let counter?): realm.delete(counter)
+        case (1, let counter?): counter.name = "n\(dice.roll(4))"
+        case (2, let counter?):
+            // Deleted, and created again under its key.
+            realm.delete(counter)
+            realm.add(Counter(id, "n1", count: dice.roll(100)))
+        case (_, let counter?): counter.count = dice.roll(100)
+        case (_, nil): realm.add(Counter(id, "n\(dice.roll(3))", count: dice.roll(100)))
+        }
     }
 }

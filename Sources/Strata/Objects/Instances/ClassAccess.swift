@@ -20,6 +20,10 @@ final class ClassAccess {
     /// Offset of the `Int` field that is the row's key and is not numbered; -1 without one. Apart from the plan's
     /// field, whose copy counts references for each new row.
     @exclusivity(unchecked) private(set) var rowKeyOffset = -1
+    /// Whether the primary key is the row's key.
+    @exclusivity(unchecked) private(set) var hasRowKey = false
+    /// Whether ``LoneAdder`` may add objects of the class.
+    @exclusivity(unchecked) private(set) var addsAlone = false
     @exclusivity(unchecked) private(set) var positions: [String: Int] = [:]
     /// For each column the position of its property; -1 if the class has none for it.
     private var propertyOfColumn: [Int] = []
@@ -121,6 +125,7 @@ final class ClassAccess {
         knownSetters = nil
         if plan == nil, instance.migration?.isOld != true { addDeclaredNames() }
         primary = properties.first(where: \.isPrimary)
+        hasRowKey = primary.map { $0.column == Int(ColumnSlot.key) && $0.tag.type == .int } ?? false
         capturesKey = primary.map { $0.column >= 0 } ?? false && plan?.primary != nil
         leads = instance.isFrozen ? [] : Array(repeating: nil, count: max(plan?.offsetLimit ?? 1, 1))
         linkLists = instance.isFrozen ? [] : Array(repeating: nil, count: properties.count)
@@ -136,6 +141,7 @@ final class ClassAccess {
         {
             rowKeyOffset = field.offset
         }
+        addsAlone = rowKeyOffset >= 0 && uniqueKeys.isEmpty && LoneAdder.suits(plan)
         encodings.removeAll()
         fieldPositions = Array(repeating: 0, count: max(plan.offsetLimit, 1))
         for (index, field) in plan.fields.enumerated() {

@@ -200,8 +200,7 @@ final class ObjectWalk {
             do throws(StorageError) {
                 run = nil
                 let table = access._withUnsafeGuaranteedRef { $0.table }
-                guard let place = try view.locate(table, RowKey(key)) else { return nil }
-                let creation = try view.creationVersion(place).rawValue
+                guard let (place, creation) = try view.locateCreated(table, RowKey(key)) else { return nil }
                 if missed == place.group {
                     run = try view.run(around: place)
                     stamp = frame.pointee.stamp

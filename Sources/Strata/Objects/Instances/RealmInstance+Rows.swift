@@ -7,8 +7,7 @@ extension RealmInstance {
         if currentView == nil || damage.isKnown && refuseLost(access, key) { return nil }
         return access.frame.pointee.view._withUnsafeGuaranteedRef { view in
             do throws(StorageError) {
-                guard let location = try view.locate(access.table, key) else { return nil }
-                let creation = try view.creationVersion(location).rawValue
+                guard let (location, creation) = try view.locateCreated(access.table, key) else { return nil }
                 let object = access.type.init()
                 bind(object, access, key, creation: creation)
                 object._location = location

@@ -1,3 +1,4 @@
+import CStrataShim
 import StrataStorage
 import Synchronization
 
@@ -17,6 +18,8 @@ final class RealmInstance {
     let shared: SharedStore?
     let configuration: Realm.Configuration
     let confinement: Confinement
+    /// The thread that may use it without a further check.
+    private let ownThread: UInt64
     let observation: Observation
     @exclusivity(unchecked) private(set) var stamp: UInt64 = 1
     /// The stamps of the running write's changes.
@@ -58,6 +61,7 @@ final class RealmInstance {
         self.shared = shared
         self.configuration = configuration
         self.confinement = confinement
+        ownThread = confinement.ownThread
         observation = Observation(inbox)
         self.reference = reference
         classes = ClassCatalog(try configuration.plans())
@@ -78,7 +82,6 @@ final class RealmInstance {
     /// Whether several threads may read it at once.
     var isShared: Bool { isFrozen && !isMigration }
     var isInWrite: Bool { write != nil }
-    /// Of the running write.
     var transaction: WriteTransaction? { write?.transaction }
     /// Why the running write must not be committed.
     var failure: Realm.Error? { write?.failure }
@@ -87,10 +90,9 @@ final class RealmInstance {
     /// Stops the program if called outside the instance's thread, queue or actor.
     @inline(__always)
     func checkConfinement() {
-        if !confinement.isHere { fatalError(confinementError.message) }
+        if strata_known_thread() != ownThread, !confinement.isHere { fatalError(confinementError.message) }
     }
 
-    /// As ``checkConfinement()``, for throwing callers.
     func requireHere() throws(Realm.Error) {
         if !confinement.isHere { throw confinementError }
     }
@@ -101,8 +103,6 @@ final class RealmInstance {
             "Realm accessed from incorrect thread: objects, results and Realms belong to the thread, queue or actor "
                 + "that opened the Realm, here \(confinement.description). Freeze them, or pass a ThreadSafeReference.")
     }
-
-    // MARK: Views
 
     /// Shows a pinned version.
     func show(_ snapshot: Snapshot) {

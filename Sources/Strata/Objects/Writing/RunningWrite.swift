@@ -27,6 +27,7 @@ final class RunningWrite {
     @exclusivity(unchecked) private var isAdding = false
     /// The update policy of the object being added, and of the objects it leads to.
     @exclusivity(unchecked) private(set) var policy = Realm.UpdatePolicy.error
+    @exclusivity(unchecked) private var lone = LoneAdder()
     /// Iterations over collections that may change.
     let walks = CollectionWalks()
     /// Cached results of queries in the write.
@@ -197,6 +198,7 @@ final class RunningWrite {
 
     /// Adds an unmanaged object, and all objects it leads to, to the Realm.
     func add(_ object: ObjectBase, _ policy: Realm.UpdatePolicy) {
+        if policy == .error, !isAdding, lone.add(object, in: self) { return }
         let (outer, isOutermost) = (self.policy, !isAdding)
         self.policy = policy
         isAdding = true

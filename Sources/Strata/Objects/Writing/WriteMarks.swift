@@ -54,10 +54,11 @@ struct WriteMarks {
         log(table, key, stamp)
     }
 
+    @inline(__always)
     mutating func markInserted(_ table: Int, _ key: Int64, _ stamp: UInt64) {
-        makeRoom(table, -1)
+        if tables.count <= table { makeRoom(table, -1) }
         tables[table].inserted = stamp
-        log(table, key, stamp)
+        if tables[table].isFollowed { log(table, key, stamp) }
     }
 
     /// Deleted rows are removed from links to them.
