@@ -40,8 +40,9 @@ extension Store {
         }
     }
 
-    /// Pins the newest visible version under the monitor, and lets further readers pin it without.
-    /// - Parameter reserved: uses up a reserved pin, also if this throws.
+    /// Pins the newest visible version under the monitor.
+    /// - Parameter reserved: uses up a reserved pin, also if this throws. If not, further readers may pin the version
+    ///   without the monitor.
     func snapshot(reserved: Bool) throws(StorageError) -> Snapshot {
         try checkOrigin()
         let commits = commits
@@ -53,7 +54,8 @@ extension Store {
                 try ForeignVersions(commits: commits, processes: processes).pinNewest()
             }
             guard commits.state.pins.pin(commits.state.visible.version) else { throw .limit(.pins) }
-            commits.shareVisible()
+            // A writer that shows its own result is no sign of readers.
+            if !reserved { commits.shareVisible() }
             return (Snapshot(self, commits.state.visible, commits.publication), commits.state.isOwner)
         }
         if isOwner || knowsSize { try checkOwnSize() }

@@ -36,7 +36,7 @@ final class CountedVersion: Sendable {
     }
 }
 
-/// A pin that was taken without a lock. Whoever has it releases it once.
+/// A pin that was taken without a lock. Its holder releases it once.
 struct ReaderPin {
     // Its own pin keeps the version alive, without a count of references.
     fileprivate let counted: Unmanaged<CountedVersion>
