@@ -88,7 +88,7 @@ final class Commits: Sendable {
         // The pin in which the shared ones end. Not the last one: a version that is pinned under the monitor takes it.
         guard !state.isClosed, state.pins.reserve() else { return }
         table?.pins.admitReaders()
-        readers.share(state.visible, publication, table)
+        readers.share(state.visible, publication: publication, table: table)
         if readers.current == nil { state.pins.giveBackReserved() }
     }
 

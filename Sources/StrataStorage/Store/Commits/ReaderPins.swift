@@ -28,7 +28,7 @@ final class CountedVersion: Sendable {
     /// Pins that the word has handed over, less those that were released.
     fileprivate let left = Atomic<Int>(bias)
 
-    fileprivate init(_ state: VersionState, _ publication: UInt64?, _ table: ProcessTable?, slot: Int) {
+    fileprivate init(_ state: VersionState, publication: UInt64?, table: ProcessTable?, slot: Int) {
         self.state = state
         self.publication = publication
         self.table = table
@@ -93,11 +93,13 @@ final class ReaderPins: Sendable {
         guard let table = counted._withUnsafeGuaranteedRef({ $0.table }) else {
             return .pinned(ReaderPin(counted: counted, place: nil, checksSize: checksSize))
         }
-        return pin(counted, table, checksSize)
+        return pin(counted, in: table, checksSize: checksSize)
     }
 
     /// Stores the pin in the process table.
-    private func pin(_ counted: Unmanaged<CountedVersion>, _ table: ProcessTable, _ checksSize: Bool) -> Attempt {
+    private func pin(
+        _ counted: Unmanaged<CountedVersion>, in table: ProcessTable, checksSize: Bool
+    ) -> Attempt {
         let (version, publication) = counted._withUnsafeGuaranteedRef { ($0.state.version, $0.publication) }
         let place = table.pins.pinForReader(version)
         let pin = ReaderPin(counted: counted, place: place, checksSize: checksSize)
@@ -128,9 +130,9 @@ final class ReaderPins: Sendable {
 
     /// Has readers pin a version from now on. There is none before. With all slots in use, there is none afterwards.
     /// - Parameter table: where each pin is stored, too.
-    func share(_ state: VersionState, _ publication: UInt64?, _ table: ProcessTable?) {
+    func share(_ state: VersionState, publication: UInt64?, table: ProcessTable?) {
         guard let slot = unusedSlot() else { return }
-        let version = CountedVersion(state, publication, table, slot: slot)
+        let version = CountedVersion(state, publication: publication, table: table, slot: slot)
         versions[slot] = .passRetained(version)
         lastSlot = slot
         current = version
@@ -192,6 +194,6 @@ final class ReaderPins: Sendable {
         }
 
         /// Set by one test at a time, before its threads begin.
-        @exclusivity(unchecked) nonisolated(unsafe) static var mistake: Mistake?
+        nonisolated(unsafe) static var mistake: Mistake?
     #endif
 }
