@@ -30,6 +30,14 @@ package struct BacklinkReader {
         return Int(clamping: count)
     }
 
+    /// Number of rows that link to the target.
+    /// - Complexity: O(log links).
+    func originCount() throws(StorageError) -> Int {
+        let count = try EntryTree.count(of: target, in: root, reading: view.reader)
+        try view.confirm()
+        return Int(clamping: count)
+    }
+
     /// The origin of the link at a place, counted by ascending origins; nil beyond the last.
     /// - Complexity: O(log links) for single links and sets; else O(nodes with the entries before it).
     package func origin(at place: Int) throws(StorageError) -> RowKey? {

@@ -16,8 +16,7 @@ package final class ReadView: Sendable {
     /// the write gate.
     nonisolated(unsafe) unowned(unsafe) var writer: WriteTransaction?
     private let isWriter: Bool
-    /// The store in which the view's version is pinned; the view's deinit releases the pin. Nil in a transaction's
-    /// view.
+    /// The store in which the view's version is pinned until the view's deinit; nil in a transaction's view.
     private let pinnedIn: Store?
     /// That pin, if it was taken without a lock.
     private let pin: ReaderPin?
@@ -38,8 +37,7 @@ package final class ReadView: Sendable {
     }
 
     deinit {
-        guard let pinnedIn else { return }
-        if let pin { pinnedIn.unpin(pin) } else { pinnedIn.unpin(state.version) }
+        if let pin { pinnedIn?.unpin(pin) } else { pinnedIn?.unpin(state.version) }
     }
 
     /// Adopts the transaction's new schema.
@@ -71,8 +69,6 @@ package final class ReadView: Sendable {
         try prepareRows(table)
         return try RowOrder(state.tables[table].tree, reader).count()
     }
-
-    // MARK: Finding rows
 
     /// The group of a key; nil in an empty table.
     @inline(__always)
@@ -344,12 +340,7 @@ package final class ReadView: Sendable {
     /// Number of rows that link to `key` by a link column of `table`.
     /// - Complexity: O(log links).
     package func backlinkOrigins(to key: RowKey, of table: Int, _ column: Int) throws(StorageError) -> Int {
-        try prepareEntries(table)
-        guard let root = entryRoot(table, column, .backlinks) else { return 0 }
-        let count = try EntryTree.count(
-            in: root, from: (key.rawValue, .min), through: (key.rawValue, .max), reading: reader)
-        try reader.confirm()
-        return Int(clamping: count)
+        try BacklinkReader(to: key, of: table, column, in: self).originCount()
     }
 
     /// Rows whose indexed column equals a value, in key order.

@@ -48,7 +48,8 @@ import Testing
             await #expect(processExitsWith: .success) {
                 #expect(Set(Self.ends()).count == 102)
                 var pipes: [Int32] = [0, 0]
-                try #require(pipe(&pipes) == 0)
+                let isOpen = pipe(&pipes) == 0
+                try #require(isOpen)
                 let child = forkProcess()
                 if child == 0 {
                     alarm(20)
