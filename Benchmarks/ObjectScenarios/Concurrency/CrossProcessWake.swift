@@ -104,7 +104,7 @@ struct CrossProcessWake: Scenario {
 
         static func path(_ gate: String, _ id: Int) -> String { "\(gate)-\(id)" }
 
-        /// Lets the other process go on as soon as the observer was notified of its commit, or `patience` is over. After
+        /// Lets the other process go on once the observer was notified of its commit, or `patience` is over. After
         /// the first commit of which the observer was not notified in time, it waits for no further one.
         ///
         /// - Parameter first: called once, while the other process waits.

@@ -120,7 +120,8 @@ struct EmbeddedConversion {
             switch column.type {
             case .integer, .link: values.append(try view.integer(place, position).map { .integer($0) } ?? .null)
             case .double: values.append(try view.double(place, position).map { .double($0) } ?? .null)
-            case .bytes, .links: values.append(try view.withBytes(place, position) { .bytes(Array($0)) } ?? .null)
+            case .bytes, .links:
+                values.append(try view.withBytes(place, column: position) { .bytes(Array($0)) } ?? .null)
             }
         }
         #if Zoo

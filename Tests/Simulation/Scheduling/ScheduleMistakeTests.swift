@@ -5,8 +5,8 @@
 
     @testable import StrataStorage
 
-    /// Mistakes in steps without a lock. Each is planted in a process of its own, and schedules drawn by seeds must find
-    /// it.
+    /// Mistakes in steps without a lock. Each is planted in a process of its own, and schedules drawn by seeds must
+    /// find it.
     @Suite(.serialized) struct ScheduleMistakeTests {
         private static let schedules: UInt64 = 200
         private static let found: Int32 = 17

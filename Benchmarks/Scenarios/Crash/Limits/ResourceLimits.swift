@@ -100,7 +100,7 @@ struct ResourceLimits: Scenario {
         try report(context, zip(kinds, tallies).map { ($0.rawValue, $1) })
     }
 
-    /// The limits that this case tries. Adds notes to the report: the needs of a script, and a limit that cannot be set.
+    /// The limits that this case tries. Adds notes to the report: what a script needs, and a limit that cannot be set.
     private func chosen(_ context: CaseContext, _ needs: ScriptCalls) throws -> [ProcessLimit] {
         let (wanted, signal) = (try context.text("limits"), try context.text("signal"))
         var all: [ProcessLimit] = []

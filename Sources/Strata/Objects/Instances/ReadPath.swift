@@ -167,7 +167,7 @@ extension ObjectBase {
         let column = _frame.unsafelyUnwrapped.pointee.columns[offset]
         if column < 0 { return nil }
         return _fetch(Int(column), .bytes) { (view, location) throws(StorageError) in
-            try view.withBytes(location, Int(column)) { SmallString.make($0) }
+            try view.withBytes(location, column: Int(column)) { SmallString.make($0) }
         }
     }
 
@@ -179,7 +179,7 @@ extension ObjectBase {
         let column = frame.pointee.columns[offset]
         guard column >= 0, let location = _location else { return nil }
         return frame.pointee.view._withUnsafeGuaranteedRef { view in
-            do throws(StorageError) { return try view.withBytes(location, Int(column), body) } catch {
+            do throws(StorageError) { return try view.withBytes(location, column: Int(column), body) } catch {
                 return _damaged(error, Int(column))
             }
         }

@@ -126,7 +126,7 @@ extension RealmInstance {
             let location = object._location
         else { return nil }
         do throws(StorageError) {
-            let bytes = try view.withBytes(location, property.column) { AnyRealmValue.beginning(of: $0) }
+            let bytes = try view.withBytes(location, column: property.column) { AnyRealmValue.beginning(of: $0) }
             guard let bytes else { return nil }
             if let isKeyed = NestedEncoding.isKeyed(bytes.first) {
                 let position = object._access.place(ofColumn: property.column)

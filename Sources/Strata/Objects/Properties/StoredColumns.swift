@@ -6,7 +6,7 @@ extension ReadView {
     /// - Throws: errors of reading and of `body`; `corrupt` with `unreadable` if `body` may have read a lost page.
     @inline(__always)
     func withBytes<Value>(
-        _ row: RowLocation, _ column: Int, _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Value
+        _ row: RowLocation, column: Int, _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Value
     ) throws(StorageError) -> Value? {
         guard let bytes = try bytes(row, column) else { return nil }
         let value = try body(bytes)
@@ -21,7 +21,7 @@ extension ReadView {
         case .link: return try integer(row, column).map { .link($0) } ?? .null
         case .double: return try double(row, column).map { .double($0) } ?? .null
         case .bytes, .links:
-            return try withBytes(row, column) { _StoredValue($0, tag) } ?? .null
+            return try withBytes(row, column: column) { _StoredValue($0, tag) } ?? .null
         }
     }
 
@@ -33,13 +33,13 @@ extension ReadView {
         case .integer(let wanted), .link(let wanted): return try integer(location, column) == wanted
         case .double(let wanted): return try double(location, column)?.bitPattern == wanted.bitPattern
         case .text(let wanted):
-            return try withBytes(location, column) { $0.elementsEqual(wanted.utf8) } ?? false
+            return try withBytes(location, column: column) { $0.elementsEqual(wanted.utf8) } ?? false
         case .bytes(let wanted):
-            if let isSame = try withBytes(location, column, { $0.elementsEqual(wanted) }) { return isSame }
+            if let isSame = try withBytes(location, column: column, { $0.elementsEqual(wanted) }) { return isSame }
             if !wanted.isEmpty { return false }
             return try !isNull(location, column, access)
         case .decimal(let wanted):
-            return try withBytes(location, column) { $0.elementsEqual(wanted.storedBytes) } ?? false
+            return try withBytes(location, column: column) { $0.elementsEqual(wanted.storedBytes) } ?? false
         case .null: return try isNull(location, column, access)
         }
     }

@@ -11,7 +11,7 @@ extension WriteTransaction {
         table: Int, key: RowKey, column: Int, at path: [Int], with change: (inout StoredCollection) -> Void
     ) throws(StorageError) {
         guard let row = try view.locate(table, key) else { throw .misuse(.noSuchRow) }
-        let made = try view.withBytes(row, column) { NestedEncoding.changed($0, path[...], change) } ?? nil
+        let made = try view.withBytes(row, column: column) { NestedEncoding.changed($0, path[...], change) } ?? nil
         guard let made else { throw view.damage(at: row) }
         try Cell.withCopy(of: made) { (cell) throws(StorageError) in try set(table, key, column: column, to: cell) }
     }

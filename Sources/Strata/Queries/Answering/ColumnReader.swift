@@ -163,7 +163,7 @@ struct ColumnReader {
         case .integer, .link: body(try view.integer(location, column).map { .integer($0) } ?? .null)
         case .double: body(try view.double(location, column).map { .double($0) } ?? .null)
         case .bytes, .links:
-            let isThere: Void? = try view.withBytes(location, column) { (bytes) throws(StorageError) in
+            let isThere: Void? = try view.withBytes(location, column: column) { (bytes) throws(StorageError) in
                 body(try Value(bytes, tag, view))
             }
             if isThere == nil { body(.null) }

@@ -103,7 +103,7 @@ final class PredicateEvaluator {
                 return text.holds(batch.rows.bytes(index, batch.row))
             }
             guard let location = try rootPlace(view) else { return text.comparator == .notEqual }
-            return try view.withBytes(location, column) { text.holds($0) } ?? (text.comparator == .notEqual)
+            return try view.withBytes(location, column: column) { text.holds($0) } ?? (text.comparator == .notEqual)
         }
         guard let value = try single(path, view, shown: comparison.asksForLinks) else { return nil }
         return comparison.test.holds(value, try values(comparison.right, view))
