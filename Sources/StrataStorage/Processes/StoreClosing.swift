@@ -52,13 +52,6 @@ extension Store {
         if commits.unpin(version) { releaseFile() }
     }
 
-    /// Releases a pin that was taken without a lock. In a forked child its place in the process table is the parent's.
-    @inline(__always)
-    func unpin(_ pin: ReaderPin) {
-        if isForked { return }
-        if commits.readers.release(pin), commits.endReaderPins(pin) { releaseFile() }
-    }
-
     /// Closes the file, after it leaves the process table: a mapping keeps the file open after its descriptor is
     /// closed, and with it the locks.
     fileprivate func releaseFile() {
@@ -133,9 +126,8 @@ struct StoreClosing {
         while true {
             let permit = store.gate.acquire()
             let found = monitor.withLock {
-                let found = commits.state.use
-                if found == .open { commits.beginClosing() }
-                return found
+                defer { if commits.state.use == .open { commits.state.use = .closing } }
+                return commits.state.use
             }
             if found == .open { return permit }
             permit.giveBack()

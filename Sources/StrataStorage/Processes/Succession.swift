@@ -61,7 +61,6 @@ struct Succession {
             }
         } catch {
             monitor.withLock {
-                commits.retireReaders()
                 commits.state.pins.endOwnership(processes.pins.pin)
                 commits.state.role = .beside
             }
@@ -87,7 +86,6 @@ struct Succession {
     ///   current.
     private func becomeOwner(restart: ((_ protecting: [UInt64]) -> Void)? = nil) {
         monitor.withLock {
-            commits.retireReaders()
             processes.fence()
             let versions = commits.state.pins.becomeOwner(foreign: processes.pins.foreign)
             if let restart {
@@ -192,7 +190,6 @@ struct Succession {
         store.checkpoints.writing.waitUntilDone()
         monitor.withLock {
             while commits.state.queue.isLeading { monitor.wait() }
-            commits.retireReaders()
             commits.state.pins.endOwnership(processes.pins.pin)
             commits.state.role = .beside
             commits.state.log = nil

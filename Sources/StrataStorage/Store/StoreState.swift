@@ -29,7 +29,7 @@ struct StoreState {
         role = isShared ? .beside : .alone
         queue = CommitQueue(version)
         // A process slot has room for a limited number of pins.
-        pins = isShared ? VersionPins(mostVersions: ProcessTable.Layout.mostVersions) : VersionPins()
+        pins = isShared ? VersionPins(mostVersions: ProcessTable.Layout.pinsPerSlot) : VersionPins()
     }
 
     /// No new snapshot or transaction is begun.

@@ -66,16 +66,6 @@ import Testing
             [[.increment, .increment, .increment], [.pin, .unpin, .pin]])
     }
 
-    @Test func readersPinVersionsWhileTheyAreReplaced() throws {
-        try exploreAll(
-            "readersPinVersionsWhileTheyAreReplaced",
-            [[.increment, .increment], [.pin, .pin, .unpin, .unpin, .pin]])
-    }
-
-    @Test func aCloseEndsThePinsOfReaders() throws {
-        try exploreAll("aCloseEndsThePinsOfReaders", [[.pin, .pin, .unpin, .pin], [.pin, .close]])
-    }
-
     @Test func aCheckpointRunsBesideCommits() throws {
         try exploreAll("aCheckpointRunsBesideCommits", [[.incrementLarge, .increment], [.increment, .increment]])
     }

@@ -19,8 +19,6 @@ final class Commits: Sendable {
     /// Guarded by its own lock.
     nonisolated(unsafe) let allocator: PageAllocator
     let origin = ProcessOrigin()
-    /// Pins of the visible version that take no lock.
-    let readers: ReaderPins
     /// An observer was added since the open: transactions that begin later record what they change.
     let wasObserved = Atomic<Bool>(false)
     private let scheduling: any Scheduling
@@ -38,7 +36,6 @@ final class Commits: Sendable {
         self.allocator = allocator
         scheduling = options.scheduling
         monitor = scheduling.makeMonitor("store")
-        readers = ReaderPins(scheduling)
         syncsEach = options.durability == .full
     }
 
@@ -57,76 +54,19 @@ final class Commits: Sendable {
     func pin(_ version: UInt64, reserved: Bool) -> Bool {
         monitor.withLock {
             if reserved { state.pins.giveBackReserved() }
-            makeRoomForPin()
             return state.pins.pin(version)
         }
     }
 
     /// Releases a pin.
     /// - Returns: whether it was the last one of a closed store: the caller then closes the file.
-    func unpin(_ version: UInt64) -> Bool { monitor.withLock { endPin(version) } }
-
-    /// `monitor` is held.
-    private func endPin(_ version: UInt64) -> Bool {
-        guard let end = state.pins.unpin(version) else { return false }
-        if let place = end.place { processes?.pins.unpin(place) }
-        if end.wasProtected { unprotectUnpinned(version) }
-        return state.use == .closed && state.pins.isEmpty
-    }
-
-    // MARK: Pins without the monitor
-
-    /// Lets readers pin the visible version without the monitor, which is held.
-    func shareVisible() {
-        let table = state.isOwner ? nil : processes
-        if let current = readers.current, current.state.version == state.visible.version,
-            current.publication == publication
-        {
-            return
+    func unpin(_ version: UInt64) -> Bool {
+        monitor.withLock {
+            guard let end = state.pins.unpin(version) else { return false }
+            if let place = end.place { processes?.pins.unpin(place) }
+            if end.wasProtected { unprotectUnpinned(version) }
+            return state.use == .closed && state.pins.isEmpty
         }
-        retireReaders()
-        // The pin in which the shared ones end. Not the last one: a version that is pinned under the monitor takes it.
-        guard !state.isClosed, state.pins.reserve() else { return }
-        table?.pins.admitReaders()
-        readers.share(state.visible, publication: publication, table: table)
-        if readers.current == nil { state.pins.giveBackReserved() }
-    }
-
-    /// Ends the pinning without the monitor, which is held. Pins that are left become one of `state.pins`.
-    /// - Returns: whether the version was pinned meanwhile.
-    @discardableResult
-    func retireReaders() -> Bool {
-        guard let version = readers.current else { return false }
-        let (pins, isPinned) = readers.retire()
-        state.pins.giveBackReserved()
-        #if Zoo
-            if ReaderPins.mistake == .pinsForgotten { return pins > 0 }
-        #endif
-        if isPinned {
-            let number = version.state.version
-            if !state.pins.holds(number), let place = version.table?.pins.pin(number) {
-                state.pins.show(number, at: place)
-            }
-            _ = state.pins.pin(number)
-        }
-        return pins > 0
-    }
-
-    /// Gives up the pin that is reserved for readers without the monitor, if it is the last one. `monitor` is held.
-    func makeRoomForPin() { if !state.pins.hasRoom { retireReaders() } }
-
-    /// Ends the pin that was left of those without the monitor.
-    /// - Parameter pin: the last of them, released already.
-    /// - Returns: as ``unpin(_:)``.
-    func endReaderPins(_ pin: ReaderPin) -> Bool { monitor.withLock { endPin(readers.free(pin)) } }
-
-    /// No new snapshot is made from now on. `monitor` is held.
-    func beginClosing() {
-        state.use = .closing
-        #if Zoo
-            if ReaderPins.mistake == .sharedAfterClose { return }
-        #endif
-        retireReaders()
     }
 
     private func unprotectUnpinned(_ version: UInt64) {
@@ -222,8 +162,6 @@ final class Commits: Sendable {
         guard var superseded else { return nil }
         if let processes { ForeignVersions(commits: self, processes: processes).announce() }
         state.observers.becameVisible(state.visible.version)
-        // Without readers since the last one, the first reader has this one shared.
-        if retireReaders() { shareVisible() }
         state.pins.keepPinned(&superseded)
         return superseded
     }

@@ -24,10 +24,7 @@ package struct ResultPin: ~Copyable {
     /// - Throws: `limit(.pins)`: the transaction can continue, but its result may not be shown.
     package mutating func reserve() throws(StorageError) {
         if isKept { return }
-        isKept = store.commits.monitor.withLock {
-            store.commits.makeRoomForPin()
-            return store.commits.state.pins.reserve()
-        }
+        isKept = store.commits.monitor.withLock { store.commits.state.pins.reserve() }
         if !isKept { throw .limit(.pins) }
     }
 
