@@ -144,16 +144,7 @@ extension Realm.Error {
     /// The code and the message of a storage error.
     private static func finding(_ error: StorageError) -> (code: Code, message: String) {
         switch error {
-        case .file(let file):
-            let code: Code =
-                switch file.errno {
-                case 2: .fileNotFound
-                case 1, 13, 30: .filePermissionDenied
-                case 17: .fileExists
-                case 12: .addressSpaceExhausted
-                default: .fileOperationFailed
-                }
-            return (code, file.description)
+        case .file(let file): return (Self.code(ofErrno: file.errno), file.description)
         case .noSpace(let file):
             return (.outOfDiskSpace, "\(file); nothing was lost, free some space and try again")
         case .notAStore(let path): return (.invalidDatabase, "\(path) is not a database of this format")
@@ -205,6 +196,16 @@ extension Realm.Error {
         case .forked: return (.fail, "the Realm was opened before this process was forked off; open it again here")
         case .misuse(let misuse): return (misuse == .duplicateKey ? .duplicateKey : .invalidInput, misuse.rawValue)
         case .limit(let limit): return Self.finding(limit)
+        }
+    }
+
+    private static func code(ofErrno errno: Int32) -> Code {
+        switch errno {
+        case 2: .fileNotFound
+        case 1, 13, 30: .filePermissionDenied
+        case 17: .fileExists
+        case 12: .addressSpaceExhausted
+        default: .fileOperationFailed
         }
     }
 
