@@ -6,10 +6,10 @@ extension Store {
     ///
     /// Recovers the store, writes a temporary file, syncs it, renames it, and syncs the directory: at any moment the
     /// path leads to the old contents or to the new ones.
-    /// - Throws: `noSpace`, before the copy is begun if the file system says that the disk has no room for it, else if a
-    ///   write finds none; `inUse`, `beingRead`, `unshared` if another process has the store open; errors of opening,
-    ///   reading and writing. The contents are unchanged then. One error comes after the rename, that of the directory's
-    ///   sync: the path leads to the new contents, and after a power failure perhaps to the old ones.
+    /// - Throws: `noSpace`, before the copy is begun if the file system says that there is no room, else if a write
+    ///   finds none; `inUse`, `beingRead`, `unshared` if another process has the store open; errors of opening, reading
+    ///   and writing. The contents are unchanged then. One error comes after the rename, that of the directory's sync:
+    ///   the path leads to the new contents, and after a power failure perhaps to the old ones.
     /// - Complexity: O(size); memory is bounded by ``StoreLimits/memoryBudget``.
     package static func compact(path: String, options: StoreOptions = StoreOptions()) throws(StorageError) {
         try OfflineCompaction(path, options).run()
