@@ -166,22 +166,3 @@ extension ColumnTest {
         }
     }
 }
-
-extension AscendingCheck {
-    /// Whether a collection still ascends if the elements of a range are replaced.
-    func ascends(
-        _ reader: CollectionReader, replacing range: Range<Int>, with elements: CollectionElements
-    ) throws(StorageError) -> Bool {
-        if elements.count == 0 { return true }
-        guard ascends(elements) else { return false }
-        func own(_ place: Int) throws(StorageError) -> Cell {
-            let part = try reader.part(at: place)
-            return isKeyed ? try part.key(at: place) : try part.value(at: place)
-        }
-        if range.lowerBound > 0, try !precedes(own(range.lowerBound - 1), ordered(elements, 0)) { return false }
-        if range.upperBound < reader.count {
-            return try precedes(ordered(elements, elements.count - 1), own(range.upperBound))
-        }
-        return true
-    }
-}

@@ -281,3 +281,24 @@ extension WriteTransaction {
             CollectionPlace(table: plan.id, key: key.rawValue, column: plan.ids[column]))?.cell
     }
 }
+
+extension AscendingCheck {
+    /// Whether a collection still ascends if the elements of a range are replaced.
+    fileprivate func ascends(
+        _ reader: CollectionReader, replacing range: Range<Int>, with elements: CollectionElements
+    ) throws(StorageError) -> Bool {
+        if elements.count == 0 { return true }
+        guard ascends(elements) else { return false }
+        func own(_ place: Int) throws(StorageError) -> Cell {
+            let part = try reader.part(at: place)
+            return isKeyed ? try part.key(at: place) : try part.value(at: place)
+        }
+        var ascends = true
+        if range.lowerBound > 0 { ascends = try precedes(own(range.lowerBound - 1), ordered(elements, 0)) }
+        if ascends, range.upperBound < reader.count {
+            ascends = try precedes(ordered(elements, elements.count - 1), own(range.upperBound))
+        }
+        try reader.confirm()
+        return ascends
+    }
+}
