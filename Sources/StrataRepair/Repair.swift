@@ -24,9 +24,9 @@ package enum Repair {
             do throws(StorageError) {
                 let report = try mend(path: path, options: options, policy: policy, of: file, because: error)
                 if let report { handler?(report) }
+            } catch {
                 // Another process repairs the file, or has it open. The open below waits for a repair, at most for
                 // `openTimeout`; then it throws.
-                // Another process repairs the file: the open below waits for it.
                 guard case .inUse = error else { throw error }
             }
         }
