@@ -138,8 +138,8 @@ enum assay_call { ASSAY_CALLS(ASSAY_NUMBER) ASSAY_CALL_COUNT };
 
 #pragma GCC visibility push(hidden)
 
-// By call: the definition that this library hides, usually libc's. Looked up on first use, which may precede this
-// library's constructor: an allocator reads its settings when it is first asked for memory.
+// For each call, the definition that this library hides, usually libc's. assay_find_next looks it up at the first use,
+// which may precede this library's constructor: an allocator reads its settings when it is first asked for memory.
 extern void *assay_next[ASSAY_CALL_COUNT];
 void *assay_find_next(enum assay_call call);
 // Looks up the definitions of all calls.

@@ -56,8 +56,8 @@ static uint32_t file_entry(const struct statx *status, bool is_log) {
 
 static uint32_t examine(int fd) {
     struct statx status;
-    // Change times are not requested: a file system with multigrain timestamps that has reported one gives the next
-    // write a timestamp of its own, which makes the next sync more expensive.
+    // This call requests no change times. A file system with multigrain timestamps that has reported one would set a
+    // timestamp of its own at the next write, which makes the next sync more expensive.
     if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_INO | STATX_BTIME, &status) != 0) return ASSAY_UNKNOWN;
     bool is_directory = S_ISDIR(status.stx_mode);
     if (!is_directory && !S_ISREG(status.stx_mode)) return assay_is_output(fd) ? ASSAY_OUTPUT : ASSAY_OUTSIDE;

@@ -47,7 +47,7 @@ static void *mapped(void *base, size_t length, int protection, int flags, int fd
     return base;
 }
 
-// For a trace: a map at a fixed address removes the maps that it overlaps.
+// Begins a map's entry in the trace. A map at a fixed address removes the maps that it overlaps.
 static bool begin_map(void *address, size_t length, int flags) {
     bool is_held = assay_trace_begin();
     if (is_held && flags & MAP_FIXED) assay_trace_unmap(address, length);

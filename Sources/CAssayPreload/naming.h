@@ -1,5 +1,5 @@
-// Changes of names, for the trace: the names are looked up before the call, while the old ones still resolve, and the
-// change is recorded after it, if it succeeded.
+// Changes of names, for the trace. This library looks the names up before the call, while the old ones still resolve,
+// and records the change after the call, if it succeeded.
 #pragma once
 #include "room.h"
 #include "trace.h"

@@ -69,7 +69,7 @@ EXPORTED int openat64(int directory, const char *path, int flags, ...) {
 }
 
 // libc's own functions below check their arguments and call another function of libc. If that one is redirected to this
-// library, a call would be recorded and struck twice: so these wrappers call it themselves then.
+// library, it would record and strike a call twice. In that case these wrappers call the other function themselves.
 
 EXPORTED int __open_2(const char *path, int flags) {
     if (assay_traces() || assay_strikes()) return open64(path, flags);

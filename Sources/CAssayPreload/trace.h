@@ -96,8 +96,8 @@ void assay_trace_sync(struct assay_target target, int fd, int result);
 // The path in the kernel's form, links in its directories resolved and the last name unchanged. False if unknown.
 bool assay_trace_path(int directory, const char *path, char full[]);
 
-// Shared maps of files. What the program stores through a writable one is found by comparing it with its last known
-// contents, and recorded as writes.
+// Shared maps of files. This library compares a writable one with its last known contents, and records what the program
+// has stored through it as writes.
 void assay_trace_map(void *base, size_t length, int64_t offset, int fd, struct assay_target target, bool is_written);
 void assay_trace_maps_written(void *address, size_t length);
 void assay_trace_unmap(void *address, size_t length);

@@ -1,7 +1,7 @@
 #include "CStrataShim.h"
 #include <string.h>
 
-// From Swift's runtime, which compiled code calls in the same way.
+// Functions of Swift's runtime, called here as compiled code calls them.
 void *swift_retain(void *object);
 void swift_release(void *object);
 void *swift_unownedRetain(void *object);

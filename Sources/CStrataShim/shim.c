@@ -265,7 +265,7 @@ uint64_t strata_thread_number(void) {
     return strata_own_thread;
 }
 
-// From Swift's concurrency runtime; compiled code calls it to check its isolation.
+// A function of Swift's concurrency runtime. Compiled code calls it to check its isolation.
 __attribute__((swiftcall, weak)) _Bool swift_task_isCurrentExecutorWithFlags(
     uintptr_t identity, uintptr_t implementation, uintptr_t flags);
 
@@ -274,7 +274,7 @@ int strata_is_on_executor(uintptr_t identity, uintptr_t implementation) {
         && swift_task_isCurrentExecutorWithFlags(identity, implementation, 0);
 }
 
-// From Swift's runtime, where loads of weak references use it.
+// A function of Swift's runtime, which also calls it to load a weak reference.
 void *swift_tryRetain(void *object);
 
 int strata_retain_living(void *object) { return swift_tryRetain(object) != NULL; }

@@ -5,8 +5,8 @@
 
     /// AES-256 in Galois/Counter Mode, by libcrypto.
     ///
-    /// It derives two keys for each store from the caller's 64 bytes, by HMAC-SHA256: one seals, one gives the key
-    /// check. Random nonces of 96 bits are safe for 2^32 seals under one key: 16 TiB of pages written to one store.
+    /// By HMAC-SHA256 it derives from the caller's 64 bytes, for each store, the key that seals and the key check.
+    /// Random nonces of 96 bits are safe for 2^32 seals under one key: 16 TiB of pages written to one store.
     /// Concurrency: any thread. A pool keeps contexts, because computing the key schedule costs more than a small page.
     package final class AESCipher: Cipher {
         private let secret: [UInt8]

@@ -55,7 +55,7 @@ package enum AddressSpace {
         return limit == nil ? attempts : attempts.filter(isFree)
     }
 
-    /// Part of a limit that mappings leave to the rest of the process: a program whose heap gets no memory is ended.
+    /// Part of a limit that mappings leave to the rest of the process: a process ends if its heap finds no memory.
     private static func kept(_ limit: Int) -> Int { max(limit / 32, 16 << 20) }
 
     /// Whether the process can map this many more bytes and keep working.

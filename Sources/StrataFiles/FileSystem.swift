@@ -15,8 +15,7 @@ package protocol FileSystem: Sendable {
     func status(_ path: String) throws(FileError) -> FileStatus?
 
     /// The path with symbolic links resolved, so that it leads to the same file when links or the process's directory
-    /// change. Returns `path` unchanged if there can be no file; opening it then gives the error. By default there are
-    /// no links.
+    /// change. Returns `path` unchanged if there can be no file; the open then throws. By default there are no links.
     /// - Throws: ``FileError`` with operation `follow` for a circular link, or one whose target is no text.
     func resolve(_ path: String) throws(FileError) -> String
 

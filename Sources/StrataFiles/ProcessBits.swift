@@ -3,7 +3,7 @@ import Synchronization
 
 /// Random bits that a process draws at the first use, and keeps. A child that was forked off draws its own.
 ///
-/// Without locks: in a forked child, a lock may be held by a thread that does not exist there.
+/// It uses no lock: a thread that held one at the fork does not exist in the child, and would never release it there.
 package struct ProcessBits: ~Copyable, Sendable {
     /// Number of bits.
     package static let count: UInt64 = 40
@@ -15,7 +15,7 @@ package struct ProcessBits: ~Copyable, Sendable {
 
     /// The bits of this process.
     package var value: UInt64 {
-        // Never 0, and another one in each child of a child.
+        // The mark is never 0, and a forked child has another one than its parent.
         let mark = UInt64(strata_fork_count() % 0xFF_FFFF + 1)
         var known = drawn.load(ordering: .relaxed)
         while known >> Self.count != mark {

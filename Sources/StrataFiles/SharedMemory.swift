@@ -35,7 +35,7 @@ package protocol SharedMemory: AnyObject, Sendable {
     func ring(_ offset: Int)
 }
 
-/// A mapped file. Words are read and written atomically; the processes' locks guard what is longer.
+/// A mapped file. Threads read and write words atomically; processes guard longer data by their locks.
 final class MappedSharedMemory: SharedMemory {
     private nonisolated(unsafe) let base: UnsafeMutableRawPointer
     let count: Int

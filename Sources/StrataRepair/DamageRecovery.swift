@@ -9,7 +9,7 @@ internal import StrataStorage
 //    from before the first look at it, and the new one from before it has its name until the last file of the damaged
 //    store beside it is gone.
 // 5. Only the file in which the damage was found is replaced. Another recovery may have put a new store in its place
-//    since then, and a process may have written to that.
+//    since then, and a process may have written to the new store.
 
 /// One recovery from damage: makes a new store as the policy says, and replaces the damaged one by it.
 struct DamageRecovery {
@@ -51,8 +51,7 @@ struct DamageRecovery {
             try replace()
             return report
         } catch {
-            // An error of the clean-up is dropped: the caller gets the first error, and the next attempt clears the
-            // rest.
+            // An error of the clean-up is dropped: this throws the first error, and the next attempt clears the rest.
             do throws(StorageError) { try clear() } catch {}
             throw error
         }

@@ -4,7 +4,7 @@ package import StrataStorage
 package enum DamagePolicy: String, Sendable, CaseIterable {
     /// Throws, and leaves the files unchanged.
     case fail
-    /// Goes back to the newest version that verifies completely: all later commits are lost.
+    /// Restores the newest version that verifies completely: all later commits are lost.
     case lastGoodVersion
     /// Copies every row that verifies to a new store.
     case salvage

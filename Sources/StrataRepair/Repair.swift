@@ -15,7 +15,7 @@ package enum Repair {
         handler: ((DamageReport) -> Void)? = nil
     ) throws(StorageError) -> Store {
         if policy == .fail || options.readOnly { return try Store.open(path: path, options: options) }
-        // Before the open: afterwards the path may lead to the file that another process has repaired.
+        // This reads the status before the open: afterwards another process may have replaced the damaged file.
         let file = try status(path, options)
         do throws(StorageError) {
             return try Store.open(path: path, options: options)
@@ -25,7 +25,8 @@ package enum Repair {
                 let report = try mend(path: path, options: options, policy: policy, of: file, because: error)
                 if let report { handler?(report) }
             } catch {
-                // Another process repairs the file: the open below waits for it.
+                // Another process repairs the file, or has it open. The open below waits for a repair, at most for
+                // `openTimeout`; then it throws.
                 guard case .inUse = error else { throw error }
             }
         }

@@ -1,9 +1,9 @@
 internal import StrataStorage
 
 // What a salvage trusts (docs/decisions/0004-salvage.md): first what the newest readable state reaches; then, only for
-// key ranges whose branches are lost, groups that verify by themselves. The checkpoint's free map tells whether the
-// newest state uses a page, so that no older row is recovered. Without the map, the group of the newest birth wins, and
-// its rows count as uncertain.
+// key ranges whose branches are lost, groups that verify by themselves. The checkpoint's free map shows whether the
+// newest state uses a page, so the salvage recovers no older row. Without the map, it adopts the group of the newest
+// birth, and counts its rows as uncertain.
 
 /// A row group, at its place among the others of its table.
 struct SalvagePiece {

@@ -37,7 +37,7 @@ final class SalvageWriter {
             rebuild.raiseNextKey(table, to: survey.nextKey)
         }
         for (table, definition) in survey.schema.tables.enumerated() {
-            // `books` takes the counts of all classes over, and gives them back: a copy would be made for each class.
+            // Only `books` owns the counts while it reads: with a second owner, each class would copy the tables.
             var books = count
             count.report.tables.removeAll()
             try books.read(definition) { (key, created, cells) throws(StorageError) in

@@ -2,9 +2,10 @@ internal import StrataStorage
 
 /// Finds the seed of a store's nodes if no slot has the store's id.
 ///
-/// A node contains its own checksum, so each page that looks like the start of a node gives the seed under which it
-/// would verify. Intact nodes of one store give one seed; each damaged node, and other bytes, give a different one. So
-/// the seed that most pages give is the store's, unless a value contains more pages of another store.
+/// A node contains its own checksum. From each page that looks like the start of a node, the search computes the seed
+/// under which that node would verify. All intact nodes of one store yield the store's seed; each damaged node, and
+/// other bytes, yield a different one. So the most frequent seed is the store's, unless a value contains more pages of
+/// another store.
 struct SeedSearch {
     /// Reads without verification.
     private let reader: PageReader

@@ -114,7 +114,7 @@ struct RowText {
     private let format: DumpCommand.Format
     private let sink: ByteSink
     private let columns: [ColumnText]
-    /// By column; nil for a column without collections.
+    /// The writer of each column's collections; nil for a column without collections.
     private let collections: [CollectionText?]
     /// The name of the key column: the primary key's if it is the row key, else `_key`.
     private let keyName: String?

@@ -68,7 +68,7 @@ int strata_condition_init(pthread_cond_t *condition);
 // Waits until woken or until `deadline`. Returns 0, or ETIMEDOUT.
 int strata_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t deadline);
 
-// XXH3 (64 bits) with 256-bit vectors. To be called only if strata_can_hash_wide says that processor and build have
+// XXH3 (64 bits) with 256-bit vectors. The caller first asks strata_can_hash_wide whether processor and build have
 // them.
 uint64_t strata_hash_wide(const void *bytes, size_t count);
 int strata_can_hash_wide(void);

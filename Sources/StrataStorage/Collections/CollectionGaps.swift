@@ -1,6 +1,6 @@
-/// While a salvage replays a log: the places of a collection's gaps, and those of the elements that the log inserted or
-/// set. If the latter form more than 4 096 ranges, further ones are forgotten: they then count as elements of the data
-/// file.
+/// The places of a collection's gaps, and those of the elements that the log has inserted or set, while a salvage
+/// replays the log. Once the elements of the log form 4 096 ranges, it forgets further ones: these count as elements of
+/// the data file.
 package struct CollectionGaps {
     private var gaps: PlaceRanges
     private var logged = PlaceRanges([])

@@ -16,7 +16,7 @@ extension EntryTree {
         }
     }
 
-    /// As ``walk(_:reading:visitNode:visitEntry:)``, leaf by leaf.
+    /// Walks as ``walk(_:reading:visitNode:visitEntry:)`` does, and passes whole leaves to `visitLeaf`.
     static func walkLeaves(
         _ root: NodeReference, reading nodes: some NodeReading,
         visitNode: (NodeReference) throws(StorageError) -> Void,

@@ -1,5 +1,4 @@
-/// A reference, without reference counting, to an object that its owner keeps alive. Counting took half of the time of
-/// writing a row.
+/// A reference to an object that its owner keeps alive. Copying it and using it add no retain or release.
 struct Borrowed<Object: AnyObject> {
     private let object: Unmanaged<Object>
 

@@ -4,9 +4,9 @@ internal import Synchronization
 // Invariants
 // 1. The file is filled with zeros, by writes, and synced with its directory entry before a header slot requires it.
 //    From then on a sync has no sizes or extents to write.
-// 2. Batches are appended to the active half. The other half is overwritten only after the caller has said that the
-//    durable header slot no longer needs it (``releaseInactiveHalf()``), and while the half that was active until then
-//    holds a durable batch.
+// 2. A leader appends batches to the active half. It overwrites the other half only after the caller has reported by
+//    ``releaseInactiveHalf()`` that the durable header slot no longer needs it, and while the half that was active
+//    until then holds a durable batch.
 // 3. Only a log that this object created is appended to. An opened one is only replayed.
 // 4. After a failed write or sync the object neither writes nor syncs.
 // 5. The size of a half and the offset of every batch are multiples of 64 bytes.

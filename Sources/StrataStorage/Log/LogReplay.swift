@@ -60,7 +60,7 @@ package struct LogReplay {
     ///   - bytes: a copy of the whole log, header page included; it is corrected in place. It must outlive `self`.
     ///   - reach: the LSN that the log had reached, from the header slot; 0 if the slot has none.
     ///   - isSealed: payloads are sealed; the caller opens those of ``batches`` and ``witnesses``.
-    ///   - toleratesLoss: instead of an error give the records before the damage, as a salvage needs them.
+    ///   - toleratesLoss: whether the caller, a salvage, wants the records before the damage instead of an error.
     /// - Throws: `logCorrupt` with the offset of the first durable batch that is missing; `logOutdated` if the log does
     ///   not reach the slot's LSN.
     /// - Complexity: O(bytes); each byte is read twice.
@@ -201,8 +201,8 @@ package struct LogReplay {
                 patience -= header.payloadBytes
                 continue
             }
-            // The payload may hold values that look like headers. Not in a sealed log, where a forged length would hide
-            // real headers if it were skipped.
+            // In a plain log the payload may hold values that look like headers, so the search skips it. In a sealed
+            // log it does not: a forged length would hide real headers.
             if !isSealed { rest.skip(LogFormat.stride(payloadBytes: header.payloadBytes)) }
             let isBehind = header.firstLSN >= nextLSN
             if !isBehind && (hasReached || header.lastLSN < reach) { continue }

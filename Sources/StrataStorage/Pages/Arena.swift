@@ -4,13 +4,13 @@ internal import StrataFiles
 /// large transaction spills them.
 ///
 /// A reference to such a node carries ``Format/arenaBit`` and its index here. The memory is private to the process, and
-/// never moves: it grows in place. Guarded by the write gate: one transaction at a time uses it, then the next one uses
-/// the same memory.
+/// never moves: it grows in place. Guarded by the write gate: one transaction at a time uses it, and the next one
+/// then reuses the memory.
 final class Arena {
     private let range: MappedRange
     let base: UnsafeMutableRawPointer
-    /// By page index: the number of pages of the node that starts there; 0 where a dropped node starts; -1 inside a
-    /// node, live or dropped.
+    /// For each page index: the number of pages of the node that starts there; 0 if a dropped node starts there; -1
+    /// inside a node, live or dropped.
     @exclusivity(unchecked) private(set) var nodePages: [Int32] = []
     /// Indexes of dropped nodes by their number of pages. Nodes of 17 pages and more are in `largeSpare`. Only a node
     /// with the same number of pages takes the place of a dropped one.
@@ -26,7 +26,7 @@ final class Arena {
     /// Pages of nodes that were not dropped.
     @exclusivity(unchecked) private(set) var livePages = 0
 
-    /// Reserves address space; the system gives memory for it page by page at the first write.
+    /// Reserves address space; the kernel allocates its memory page by page at the first write.
     /// - Parameter capacity: bytes that a transaction's nodes may take together, dropped ones included.
     /// - Throws: `limit(.addressSpace)` if no address space can be reserved. Less than `capacity` is no error: the
     ///   arena tries to grow later.

@@ -1,6 +1,6 @@
 internal import StrataFiles
 
-/// Knows the size of the data file, grows the file as its ``GrowthPolicy`` says, and truncates it.
+/// Tracks the size of the data file, grows the file as its ``GrowthPolicy`` says, and truncates it.
 ///
 /// Guarded by the allocator's lock.
 struct FileRoom {

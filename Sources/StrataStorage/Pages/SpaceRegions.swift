@@ -159,7 +159,7 @@ struct SpaceRegions {
         return nil
     }
 
-    /// A run that may cross the ends of blocks and regions. Half of its pages, or 256, lie in one block.
+    /// A run that may cross the ends of blocks and regions. One block has at least half of its pages, or 256 of them.
     private mutating func longRun(_ pages: Int, below limit: Int) throws(StorageError) -> Int? {
         var best: Range<Int>?
         var seen = 0

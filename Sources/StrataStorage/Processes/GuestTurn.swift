@@ -269,7 +269,7 @@ extension WriteTransaction {
         }
     }
 
-    /// As ``prepareAsGuest(_:)`` for cells, for elements of a collection.
+    /// Does for elements of a collection what ``prepareAsGuest(_:)`` does for cells.
     func prepareAsGuest(_ elements: CollectionElements) throws(StorageError) {
         guard let guest else { return }
         var bytes = 0

@@ -69,7 +69,8 @@ struct Succession {
         }
     }
 
-    /// Whether the files are still as they were when this process opened them. The table says so, but is not trusted.
+    /// Whether the files are still as they were when this process opened them. The process table says so, but any
+    /// process may have overwritten it, so this reads the files.
     private func isAsOpened() throws(StorageError) -> Bool {
         // A file that was truncated meanwhile gets an error of its own, not one about the rest of its header.
         let size: Int64

@@ -6,7 +6,7 @@
 ///
 /// To get the new collection, set the values at ``modifications`` (in a map), remove the elements at ``deletions`` from
 /// the old collection, the last one first, and insert those that the new collection has at ``insertions``, the first
-/// one first. The difference of changes that are far apart has no more elements than they have. For maps, and for sets
+/// one first. If the changes are far apart, the difference lists the changed elements alone. For maps, and for sets
 /// whose order storage knows, it is minimal.
 package struct CollectionDifference: Equatable, Sendable {
     /// A key of both versions whose value differs.

@@ -44,8 +44,8 @@ struct DuplicateSearch {
     /// Compares the values of rows under one entry key, and counts equal ones.
     private mutating func count(_ rows: [RowKey]) throws(StorageError) {
         if rows.count < 2 { return }
-        // Few different values have one entry key: null and the smallest value, or bytes with equal hashes. Only in an
-        // ordered index many may, bytes with the same first eight; then this takes the square of their number.
+        // Few different values share an entry key: null and the smallest value, or bytes with equal hashes. In an
+        // ordered index all bytes that start with the same eight do. The loop compares each row with all of them.
         var groups: [(row: RowKey, value: ComparedValue, count: Int)] = []
         for row in rows {
             let value = try comparedValue(row)

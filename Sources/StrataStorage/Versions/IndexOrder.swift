@@ -22,7 +22,7 @@ package struct IndexOrder {
     /// Number of entries at the start of the index whose rows are known to have null.
     private var leadingNulls = 0
 
-    /// Up to this place, the rows of the first entries are read to see whether they have null.
+    /// For places below this, the order reads the rows of the first entries to find out whether they have null.
     private static let mostLeadingNulls = 64
 
     /// - Returns: nil if the column is not one of integers or doubles with an ordered index, or the index has NaN: in
@@ -55,8 +55,8 @@ package struct IndexOrder {
 
     /// The row at a place.
     /// - Parameter view: shows the state that the order was made from.
-    /// - Complexity: O(log rows). The first call for a place among rows with the key of null also counts the column's
-    ///   nulls; not in ascending order, while the rows up to the place are at most 64 and all have null.
+    /// - Complexity: O(log rows). The first call for a place among the rows with the key of null also counts the
+    ///   column's nulls. An ascending order skips that if the rows up to the place are at most 64 and all have null.
     package mutating func row(at place: Int, ascending: Bool, _ view: ReadView) throws(StorageError) -> Place {
         guard place >= 0, place < rows else { return .end }
         let place = UInt64(place)

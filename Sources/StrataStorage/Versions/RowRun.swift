@@ -33,8 +33,8 @@ package struct RowRun {
 extension ReadView {
     /// The location of a row, and the version that created it; nil if there is none with this key.
     ///
-    /// As ``locate(_:_:)`` and ``creationVersion(_:)``, in one way down the tree.
-    /// - Complexity: O(log rows), without allocation.
+    /// Does the work of ``locate(_:_:)`` and ``creationVersion(_:)`` by one descent of the tree.
+    /// - Complexity: O(log rows).
     package func locateCreated(
         _ table: Int, _ key: RowKey
     ) throws(StorageError) -> (place: RowLocation, creation: UInt64)? {
@@ -43,7 +43,7 @@ extension ReadView {
             try reader.confirm()
             return nil
         }
-        // Before the value: what is lost reads as zeros, and would be told as malformed.
+        // This precedes the value: a lost page reads as zeros, which `value` would report as a malformed group.
         try reader.confirm()
         let (segment, index) = try group.value(RowSet.createdColumn, at: slot, kind: .integer, from: reader)
         let version = segment.integer(index)

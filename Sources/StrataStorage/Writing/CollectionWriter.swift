@@ -18,8 +18,8 @@ package struct CollectionWriter {
 
     // MARK: Elements
 
-    /// Performs one operation: checks the transaction, lets a guest claim ownership before if it must, and spills
-    /// after.
+    /// Performs one operation: checks the transaction, makes a guest claim ownership first if the elements require it,
+    /// and spills nodes afterwards if they take too much memory.
     private func perform(
         on table: Int, adding elements: CollectionElements? = nil, _ body: () throws(StorageError) -> Void
     ) throws(StorageError) {

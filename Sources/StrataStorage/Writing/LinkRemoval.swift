@@ -106,7 +106,7 @@ struct LinkRemoval {
         }
     }
 
-    /// From this many changed rows on, a group's column is written at once.
+    /// With fewer changed rows than this, or than a sixteenth of the group, the removal writes row by row.
     private static let rowsAtOnce = 8
 
     /// Removes the backlinks of rows that were written at once.

@@ -193,7 +193,7 @@ struct SchemaChange {
                     EntryOperation(high: IndexKey.high(cell, definition), low: batch.key(row).rawValue, delta: 1),
                     table, tree)
             }
-            // The scan can go on: the entries are in other trees than the rows.
+            // The scan can continue: the entries are in other trees than the rows.
             try workspace.entries.applyIfMany(table, view)
             return true
         }

@@ -73,7 +73,7 @@ final class WriterWorkspace {
         }
         guard let long else { return }
         guard long.isTree else { return nodes.drop(long.reference) }
-        // The walk can go on after it has dropped a node: the nodes are in the file, and a drop does not change them.
+        // The walk can continue after a drop: the nodes are in the file, and a drop does not change them.
         try CollectionNodes(nodes: nodes, shape: shape).forEach(long.reference) { nodes.drop($0) }
     }
 

@@ -50,7 +50,7 @@ final class PendingChanges {
     func note(_ reach: TableEditor.KeyReach, _ limits: StoreLimits) {
         if lastLow != reach.low {
             lastLow = reach.low
-            // A long streak goes on in the next group: it is probably a walk over all rows.
+            // A long streak continues in the next group: it is probably a walk over all rows.
             if streak < limits.changesBeforeHeld { streak = 0 }
         }
         streak += 1

@@ -69,8 +69,8 @@ struct EntryComparison {
         expected = sum
     }
 
-    /// Adds the entries of values that make at most one each. A loop that asked the column's definition for each row
-    /// would spend most of its time on reference counting.
+    /// Adds the entries of values that make at most one each. These loops do not ask the column's definition for each
+    /// row, which costs reference counting (docs/decisions/0075).
     /// - Returns: false for columns of many links.
     private mutating func addPlain(_ rows: RowSet, _ values: ColumnBuffer) -> Bool {
         let (keys, lows) = (keys, rows.columns[RowSet.keyColumn].words)
@@ -139,8 +139,8 @@ struct EntryComparison {
         for index in 0..<links.count where links[index] != LinkPayload.null { body(links[index]) }
     }
 
-    /// Walks the tree and compares its sum with that of the rows. If they differ, a second pass over the rows finds an
-    /// entry that does.
+    /// Walks the tree and compares its sum with that of the rows. If the sums differ, a second pass over the rows finds
+    /// an entry that differs.
     func compare(_ view: ReadView, _ tablePosition: Int, _ reached: inout ReachedPages) throws {
         var found = EntrySum()
         var violation: (any Error)?

@@ -152,7 +152,7 @@ struct ReachedPages {
     mutating func note(_ reference: NodeReference) throws {
         if reference.isNull { return }
         let kind = NodeKind(rawValue: reference.kindCode)
-        // Computed for messages only.
+        // Only the messages below compute it.
         var name: String { kind.map { "\($0)" } ?? "node" }
         if reference.birth > version {
             throw InvariantViolation("the \(name) on page \(reference.page) is younger than its version")

@@ -95,8 +95,8 @@ struct Checkpointer {
         next.pageCount = UInt64(pageCount)
         switch continuation {
         case .clean:
-            // In a session without a log the slot in force is still clean. A crash after this write would leave two
-            // clean slots that differ, which means a lost write, if the mark did not say otherwise.
+            // In a session without a log the slot in force is still clean. If the process dies after it has written the
+            // next slot, two clean slots differ. Without the mark an open would take that for a lost write.
             let isOverClean = slot.isClean
             next.makeClean()
             if isOverClean { next.flags = HeaderSlot.withoutLog }

@@ -14,9 +14,10 @@ enum CommitEnding {
 /// A committed version that may not be durable yet.
 package struct PendingCommit: Sendable {
     package let version: TransactionID
-    /// The version, for the thread that committed it; other readers see it once it is durable. Nil if it is durable
-    /// already, because the commit waited: for another process that owns writing, for a checkpoint of its own, because
-    /// too many versions are pinned, or since it had no changes or the durability class is not `full`.
+    /// The version, for the thread that committed it; other readers see it once it is durable. Nil if it already is, as
+    /// the durability class defines it, because the commit waited: for another process that owns writing, for a
+    /// checkpoint of its own, because too many versions are pinned, or since it had no changes or the class is not
+    /// `full`.
     package let snapshot: Snapshot?
     private let store: Store
 

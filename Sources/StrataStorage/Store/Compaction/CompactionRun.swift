@@ -116,7 +116,7 @@ final class CompactionRun: Sendable {
     }
 
     private func nextStep(_ store: Store) -> OnlineCompaction.Step {
-        // Errors here and in the steps are dropped: the next use of the store meets them and throws.
+        // Errors here and in the steps are dropped: the next use of the store finds them again and throws.
         do throws(StorageError) { try store.checkpoints.loadFreeMap() } catch { return .finish }
         let isCheckpointing = store.checkpoints.writing.isInProgress
         let space = space(of: store)

@@ -6,17 +6,17 @@ extension Store {
     ///
     /// Recovers the store, writes a temporary file, syncs it, renames it, and syncs the directory: at any moment the
     /// path leads to the old contents or to the new ones.
-    /// - Throws: `noSpace`, before the copy is begun if the file system says that there is no room, else if a write
+    /// - Throws: `noSpace`: before the copy is begun if the file system reports too little space, else when a write
     ///   finds none; `inUse`, `beingRead`, `unshared` if another process has the store open; errors of opening, reading
-    ///   and writing. The contents are unchanged then. One error comes after the rename, that of the directory's sync:
-    ///   the path leads to the new contents, and after a power failure perhaps to the old ones.
+    ///   and writing. The contents are unchanged then. Only an error of the directory's sync follows the rename: the
+    ///   path leads to the new contents, and after a power failure perhaps to the old ones.
     /// - Complexity: O(size); memory is bounded by ``StoreLimits/memoryBudget``.
     package static func compact(path: String, options: StoreOptions = StoreOptions()) throws(StorageError) {
         try OfflineCompaction(path, options).run()
     }
 
     /// As ``compact(path:options:)``, and changes the encryption key: at any moment the path leads to the old contents
-    /// under the old key, or to the new ones under the new key. An error of the last sync comes when the new key is
+    /// under the old key, or to the new ones under the new key. If the sync of the directory fails, the new key is
     /// already in force.
     /// - Parameter cipher: of the new file; nil for one in plain text.
     package static func changeKey(
@@ -59,8 +59,8 @@ struct OfflineCompaction {
         }
     }
 
-    /// Compacts if the policy, called with the file's size and the size of its live pages, says so.
-    /// ``Store/open(path:options:)`` calls it before it opens the store itself.
+    /// Compacts if the policy returns true for the file's size and the size of its live pages.
+    /// ``Store/open(path:options:)`` calls this before it opens the store itself.
     ///
     /// The call skips, without an error: a path without a file, a store that another process has open, one for whose
     /// recovery or copy the disk has no room, one that this process may not replace, and one with damaged parts. It
@@ -154,7 +154,7 @@ struct OfflineCompaction {
         }
     }
 
-    /// Does not check if the file system cannot say how much room there is.
+    /// Skips the check if the file system cannot report its free space.
     /// - Throws: `noSpace` if the disk has less room than the contents need.
     private func checkRoom(for store: Store) throws(StorageError) {
         let live = Int64(try store.space().liveBytes)

@@ -67,7 +67,7 @@ struct DataFileClaim {
         }
     }
 
-    /// The error for an opener that other processes keep out; the locks of the file tell which.
+    /// The error for an opener that other processes keep out, chosen by the locks that they hold on the file.
     private func keptOut() -> StorageError {
         guard options.fileSystem.isShared else { return .inUse(path: path) }
         do throws(FileError) {

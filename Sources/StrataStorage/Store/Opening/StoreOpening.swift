@@ -61,8 +61,8 @@ extension Store {
 
 /// Opens a store: from a path to a locked file, to the version in force, to a usable store.
 struct StoreOpening {
-    /// With all symbolic links followed. So log, lock file and others are beside the data file, whatever link it is
-    /// opened by, and a link that changes later has no effect.
+    /// The path after all symbolic links were followed. So log, lock file and others are beside the data file, whatever
+    /// link the caller opens it by, and a link that changes later has no effect.
     let path: String
     let options: StoreOptions
     /// Keeps all other processes out.
