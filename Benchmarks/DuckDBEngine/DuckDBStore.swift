@@ -133,7 +133,7 @@ final class DuckDBConnection {
 
     static func isConflict(_ error: EngineError) -> Bool { error.message.contains(conflict) }
 
-    /// The kind is found by the text of the message: the library's error kinds tell too little.
+    /// Finds the kind by the text of the message: the library's own error kinds are too coarse.
     static func error(_ message: String, kind: UInt32) -> EngineError {
         let line = message.split(separator: "\n").first.map(String.init) ?? message
         func has(_ words: String...) -> Bool { words.contains { message.contains($0) } }

@@ -43,9 +43,9 @@ package struct LibraryDescription: Sendable, Hashable {
     package var longestValue: UInt64 = 0
     package var allowsEmptyKey = false
     package var threads = Threads.one
-    /// Of the library's file and of the libraries that it needs, the names of those that are built with assertions.
+    /// The names of the library's file and of the libraries that it needs, if they are built with assertions.
     package var assertions: [String] = []
-    /// By each durability class that the library has.
+    /// The settings of each durability class that the library has.
     package var settings: [DurabilityClass: [EngineSetting]] = [:]
 
     package init(file: EngineFile) {

@@ -9,7 +9,7 @@ import RunRecords
 
 /// A process that adds 1 to one row of a database, each time in a transaction.
 ///
-/// It sends a byte for each acknowledged commit. If it did not end because it was told to, it last sends the reason.
+/// It sends a byte for each acknowledged commit. If it ends without having been told to, it sends the reason last.
 final class IncrementProcess {
     /// How it ended.
     enum End: Equatable {

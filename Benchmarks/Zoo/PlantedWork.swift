@@ -25,7 +25,7 @@ enum PlantedWork {
         free(memory)
     }
 
-    /// After four transactions in a row that took longer than a disk does, waits in every transaction.
+    /// Waits 20 ms in every transaction, once four in a row took 35 ms or more, as with a slow disk.
     static func stayAsSlow(as nanoseconds: UInt64) {
         let (slow, enough) = (35_000_000, 4)
         if slowInARow.load(ordering: .relaxed) >= enough {

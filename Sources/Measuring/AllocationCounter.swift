@@ -26,7 +26,7 @@ package struct AllocationCounter: Sendable {
     }
 
     /// Makes the allocator map each block of 128 KiB and more separately, as in a fresh process, until this process
-    /// ends. Otherwise it raises that bound when such a block is freed, and then clears larger blocks by hand for
-    /// calloc.
+    /// ends. By default the allocator raises that bound when the process frees such a block. calloc then reuses memory
+    /// of the heap for larger blocks, and has to clear it.
     package static func mapLargeBlocks() { assay_map_large_blocks() }
 }

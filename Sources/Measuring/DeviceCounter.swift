@@ -47,7 +47,7 @@ package struct DeviceCounter: Sendable {
         mountPoint = found.point
     }
 
-    /// The bytes that the device has written since it was attached. nil if it is gone.
+    /// The bytes that the device has written since it was attached. nil if it was detached.
     package func writtenBytes() -> UInt64? {
         Self.writtenBytes(statistics: ProcessFile.text(statisticsPath))
     }

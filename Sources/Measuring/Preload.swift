@@ -27,7 +27,7 @@ package enum Preload {
         #endif
     }
 
-    /// The value of the variable with the library added. It comes last, after those that are already in it, so that it
+    /// The value of the variable with the library added. It is added after those that are already in it, so that it
     /// is nearest to libc and sees the calls that the others pass on.
     package static func environment(adding library: String, to existing: [UInt8]) -> [UInt8] {
         let own = Array(library.utf8)

@@ -105,7 +105,7 @@ package enum ProcessFile {
         return fields
     }
 
-    /// The anonymous resident bytes of a process: those of mapped files do not count. nil if the process is gone.
+    /// The anonymous resident bytes of a process: those of mapped files do not count. nil if the process has ended.
     package static func anonymousBytes(processID: Int32) -> UInt64? {
         fields("/proc/\(processID)/status").first { $0.name == "RssAnon" }.map { $0.value << 10 }
     }

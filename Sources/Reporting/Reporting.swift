@@ -3,8 +3,9 @@ import RunRecords
 /// Makes reports, for people and for programs, from a run alone. It reads no clock, machine or disk, so that an old run
 /// always gives the same report.
 package enum Reporting {
-    /// One document under 2 MB that needs nothing else: no script, style, font or picture is fetched. Of a large run,
-    /// the figures of cases that passed are left out first; the CSV has them, and the document says so.
+    /// One document that needs nothing else: it fetches no script, style, font or picture. A level of detail is chosen
+    /// that keeps it under 2 MB, if one does. A document without the figures of cases that passed says so; the CSV has
+    /// these figures.
     package static func html(_ run: Run) -> String {
         HTMLReport.text(RunDigest(run))
     }

@@ -171,7 +171,7 @@
             ArchiveError(
                 .failure,
                 "\(path) is damaged (\(words)), and was left as it is: restore an earlier copy, or what  "
-                    + "sqlite3 \(path) .recover  gives, or add the runs to a new one with --db FILE")
+                    + "sqlite3 \(path) .recover  prints, or add the runs to a new one with --db FILE")
         }
     }
 

@@ -179,8 +179,8 @@ private struct ReconcileCourse {
 
     // MARK: Asked, and left
 
-    /// Repairs by a closure, which leaves one record as it is; the other record was deleted by the writer, and the new
-    /// store did not delete it.
+    /// Repairs two records by a closure. The closure leaves the one that differs in its name. The writer has deleted
+    /// the other one, which the new store still has: the closure repairs it by the old store.
     private func leaveSome() throws {
         let place = MigrationPlace(context.directory + "/asked")
         try place.make((1...60).map(Self.row))

@@ -9,8 +9,8 @@ import StoreMigration
     import Darwin
 #endif
 
-/// Two accounts, each with stores, an outbox and a writer of its own, are used in turn: one is closed and compacted,
-/// then the other one is opened. In each phase; if the phase writes both stores, with batches that wait in the outbox.
+/// Uses two accounts in turn, each with stores, an outbox and a writer of its own: closes and compacts one, then opens
+/// the other. It does so in each phase; if the phase writes both stores, batches wait in the outbox.
 struct SwitchedAccounts: Scenario {
     let slug = "account-switch-in-migration"
     let family = Family.migration

@@ -128,7 +128,7 @@ struct FaultedScript {
         switch script.end {
         case .signalled(SIGKILL) where fault.call?.isKill == true && script.struck > 0: break
         case .signalled(let signal) where signal == fault.signal:
-            worst.take(.memoryLimit, "ended by signal \(signal), which is the system's for who meets that limit")
+            worst.take(.memoryLimit, "ended by signal \(signal), with which the system ends a process at that limit")
         case .signalled(let signal):
             let words = script.lastWords.isEmpty ? "" : ": \(script.lastWords)"
             worst.take(.crashed, "signal \(signal) in the process that met the error\(words)")

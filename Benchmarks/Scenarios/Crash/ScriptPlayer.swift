@@ -193,7 +193,7 @@ struct ScriptPlayer {
         session = nil
     }
 
-    /// Reads everything, and takes it as the state to go on from; returns whether the read succeeded.
+    /// Reads everything, and expects these rows from then on; returns whether the read succeeded.
     private mutating func look() throws -> Bool {
         guard session != nil else { return false }
         let reading = ScriptReading()

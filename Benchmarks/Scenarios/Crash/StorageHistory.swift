@@ -17,7 +17,7 @@ struct StorageHistory: ScriptedScenario {
     let family = Family.crash
     let question = "Is the result of random operations whole after a power failure at any moment?"
     let requires: Set<Capability> = [.tables, .updates, .deletions, .compaction, .simulatedDisk]
-    // The engine has a background thread: its calls come at another moment in each run.
+    // A background thread of the engine makes its calls at other moments in each run.
     let schedule = Schedule.free
     let expects: Promise.Kind? = .durability
     let parameters = [
@@ -107,7 +107,7 @@ private struct StorageHistorySweep {
         return FaultAddress(text: "crash:at=\(place),state=\(step.state)")
     }
 
-    /// The step of an address; nil where this script has no such operation.
+    /// The step of an address; nil if this script has no such operation.
     private func step(_ address: FaultAddress) -> CrashAddress.Step? {
         let parts = address.text.split(separator: ",")
         guard parts.count == 2, parts[0].hasPrefix("crash:at="), parts[1].hasPrefix("state="),

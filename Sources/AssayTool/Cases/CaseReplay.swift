@@ -72,10 +72,10 @@ struct CaseReplay {
         return 0
     }
 
-    /// Runs all trials of the case. After a power loss, an edited file or another build leaves other disk states, so
-    /// the recorded trial alone does not show that the failure is gone.
+    /// Runs all trials of the case. If the case file was edited, or the build is another one, a power loss leaves other
+    /// disk states: the recorded trial alone does not show that the failure no longer happens.
     private func searched(_ runner: CaseFileRunner, _ test: Case, _ tried: Int) throws -> Int32 {
-        try Output.line("not at that place: all places of the case are looked at")
+        try Output.line("not at that place: all places of the case are tried")
         let whole = try runner.run(runner.brief(test), fault: nil)
         try say(whole)
         if whole.result.verdict == .harnessError { return try undecidable(whole.undecided ?? "", 1) }

@@ -127,7 +127,7 @@ struct ReplayCommand: Command {
         return status == 0 && reproduced == 0 ? 3 : status
     }
 
-    /// Whether the replay came to the recorded verdict. Two verdicts cannot come again, since a replay runs one case
+    /// Whether the replay has the recorded verdict. Two verdicts do not repeat, since a replay runs one case
     /// alone: suspectedHarness, which the runner derives from the results of all engines, and inconclusive because of
     /// dishonest syncs, which the run's header records.
     private func isSame(_ now: Verdict, _ recorded: CaseResult) -> Bool {

@@ -7,7 +7,7 @@ import RunRecords
     import Darwin
 #endif
 
-/// Which rare branches of the engines were taken by any process of a campaign. A branch that none took was not tested.
+/// Which rare branches of the engines the processes of a campaign took. A branch that no process took was not tested.
 ///
 /// Only builds with the trait Zoo mark branches. Every process that is started after `init` marks its branches in one
 /// shared file, which an environment variable names.

@@ -145,7 +145,7 @@ struct RunCommand: Command {
         return run
     }
 
-    /// Adds the instruction counter if the plan counts instructions. If there is none, the run goes on and reports it
+    /// Adds the instruction counter if the plan counts instructions. If there is none, the run continues and reports it
     /// missing.
     private func addCounter(to configuration: inout RunConfiguration, _ header: inout RunHeader) throws {
         guard configuration.plan.countsInstructions else { return }

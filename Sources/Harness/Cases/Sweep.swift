@@ -5,7 +5,8 @@ extension CaseContext {
     /// Runs a trial for each address in forked children, and adds the trials to the report in the order of the
     /// addresses.
     ///
-    /// It must be called before this process opens an engine or starts a thread. `trial` runs in a child: what it
+    /// It must be called before this process opens an engine or starts a thread. `trial` runs in a child: its changes
+    /// to memory stay in the child, and its files are in `trialDirectory`. An `EngineError` that it throws counts as
     /// `detected-at-read` (damage) or `refused`; other errors break the trial, and the case's verdict becomes
     /// `harness-error`. At the deadline the sweep stops and the case is marked as cut.
     ///

@@ -28,7 +28,6 @@ package struct DescribedProgram: Sendable {
     ///   - engineLibraries: shared libraries from which the program loads engines.
     /// Throws: `HarnessError` if it is not assay, is too old to describe its build, or speaks another protocol than
     /// this program.
-    /// differs from this program's.
     package init(path: String, scratch: String, engineLibraries: [String] = []) throws {
         self.path = path.contains("/") ? path : "./" + path
         guard access(self.path, X_OK) == 0, !FileTree.isDirectory(self.path) else {

@@ -3,8 +3,8 @@ import RunRecords
 /// Records the nonces of all sealed units that it saw in files, and finds contents that are not sealed.
 ///
 /// A nonce that is used twice under one key reveals both texts. The ledger cannot see which key was used, and need not:
-/// nonces are random, so that no two are equal, whatever the key. The same unit seen again, unchanged and at its place,
-/// is not a second use.
+/// nonces are random, so that two equal ones are a fault, whatever the key. A unit that is read again, unchanged and at
+/// its place, is not a second use.
 package struct SealLedger {
     private struct Place: Equatable {
         var path: String

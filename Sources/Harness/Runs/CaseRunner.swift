@@ -140,7 +140,7 @@ package struct CaseRunner {
         var failure: WorkerEnd?
     }
 
-    /// Gives a copy of the case's fixture, or the fixture itself; empty if the case asks for none.
+    /// Makes a copy of the case's fixture, or returns the fixture itself; empty if the case asks for none.
     private mutating func prepare(
         _ test: Case, _ scenario: any Scenario, engine: any Engine, place: String
     ) throws -> Prepared {

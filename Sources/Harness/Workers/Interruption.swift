@@ -8,8 +8,8 @@ import Synchronization
 
 /// SIGINT and SIGTERM end a run in an orderly way.
 ///
-/// The first signal sets a flag that the runner polls. A second one that is SIGINT ends the process at once, and its
-/// workers end with it. The handler uses only an atomic counter and `_exit`, which are async-signal-safe.
+/// The first signal sets a flag that the runner polls. A SIGINT after it ends the process at once, and its workers
+/// end with it. The handler uses only an atomic counter and `_exit`, which are async-signal-safe.
 package enum Interruption {
     private static let requests = Atomic<Int>(0)
 

@@ -43,8 +43,8 @@ package struct WorkerProcess: Sendable {
         }
     }
 
-    /// Starts a worker. The caller then calls `advance` until it returns the end. To release the worker before that
-    /// kills it.
+    /// Starts a worker. The caller then calls `advance` until it returns the end. If the caller releases the worker
+    /// before that, the worker is killed.
     ///
     /// - Parameters:
     ///   - variables: `NAME=VALUE`, which are added to this process's environment.

@@ -161,7 +161,7 @@ struct WorkloadPage {
     }
 }
 
-/// The page of one run: where it comes from, and the figures that have charts.
+/// The page of one run: its origin, and the figures that have charts.
 struct RecordedRunPage {
     let run: RecordedRun
 

@@ -43,7 +43,8 @@ package enum Outcome: String, Sendable, CaseIterable {
         self = outcome
     }
 
-    /// Whether the engine told the truth. The trials of all other outcomes are kept in full.
+    /// Whether the engine returned right data, or reported that it did not. The trials of all other outcomes are kept
+    /// in full.
     package var isHonest: Bool {
         switch self {
         case .correct, .detectedAtOpen, .detectedAtRead, .repaired, .fellBack, .refused: true

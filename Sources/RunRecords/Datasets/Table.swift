@@ -167,7 +167,7 @@ package struct TableSet: Sendable, Equatable {
     /// Whether results on this data may be compared between machines. Generated data is equal everywhere; data from a
     /// file is not.
     package var isComparable: Bool
-    /// Rows of a file that were left out, each with its line and the reason: no row is dropped without a word.
+    /// Rows of a file that were left out, each with its line and the reason: no row is dropped unreported.
     package var rejected: [String]
 
     package init(

@@ -3,7 +3,7 @@ package struct Metric: Hashable, Sendable {
     package enum Direction: String, Sendable {
         case higherIsBetter = "higher"
         case lowerIsBetter = "lower"
-        /// A figure that says how much work was done, such as the number of trials.
+        /// A figure for the amount of work, such as the number of trials.
         case neutral
     }
 

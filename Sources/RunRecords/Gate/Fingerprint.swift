@@ -1,6 +1,7 @@
 import JSONText
 
-/// Where the figures of a baseline come from. Some counters are comparable only if parts of it are equal.
+/// Machine, system, build and versions of the run that a baseline's figures are from. Some counters are comparable only
+/// if a part of these is equal.
 package struct Fingerprint: Sendable, Hashable {
     package var processor: String
     package var coreCount: Int

@@ -1,6 +1,6 @@
 import JSONText
 
-/// `.assay-run`: says that a directory is that of a run, and lists the entries that the run created.
+/// `.assay-run`: marks a directory as that of a run, and lists the entries that the run created.
 ///
 /// No other entry is ever removed or overwritten.
 package struct RunMarker: Hashable, Sendable {

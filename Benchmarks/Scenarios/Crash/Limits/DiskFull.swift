@@ -125,7 +125,7 @@ struct DiskFull: Scenario {
         }
     }
 
-    /// Tries to mount, since no other way tells whether this process may. nil if it works.
+    /// Tries to mount, since no other call shows whether this process may. nil if the mount succeeds.
     private static func reasonAgainst(_ kind: SmallFileSystem.Kind, _ context: CaseContext) throws -> String? {
         if let reason = kind.reasonAgainst { return reason }
         let directory = context.directory + "/mount"

@@ -1,4 +1,4 @@
-/// The head of every document. Its content security policy forbids to fetch anything.
+/// The head of every document. Its content security policy forbids any fetch.
 enum DocumentHead {
     /// - Parameter style: rules that this page alone needs.
     static func write(title: String, style: String = "", _ html: inout Markup) {

@@ -39,7 +39,7 @@ struct Workloads {
 
     private var preparedPath: String { "\(request.directory)/prepared-strata-\(request.rows)" }
 
-    /// The rows are loaded by a process of its own, so that the measured one has no warm cache.
+    /// Another process loads the rows, so that the measured one has no warm cache.
     private func prepared() throws -> String {
         let path = preparedPath
         let done = path + ".done"
