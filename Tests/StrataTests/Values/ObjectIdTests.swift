@@ -29,8 +29,8 @@ import Testing
 }
 
 #if canImport(Glibc)
-    /// Swift does not import `fork`: a forked child may do little before it calls `exec`. The child of this test calls no
-    /// `exec`, because it has to inherit the state of the generator.
+    /// Swift does not import `fork`: a forked child may do little before it calls `exec`. The child of this test does
+    /// not call `exec`, because it has to inherit the state of the generator.
     @_silgen_name("fork") private func forkProcess() -> pid_t
 
     /// A forked child once continued with the random bits and the counter of its parent: in one second both generated
