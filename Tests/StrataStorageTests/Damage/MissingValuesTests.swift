@@ -69,7 +69,7 @@ import Testing
 
     private static let sizes: [StoreLimits] = [.tiny, StoreLimits()]
 
-    @Test("a check finds the null, and a copy says which rule is broken", arguments: Place.allCases, 0..<3)
+    @Test("a check finds the null, and the error of a copy names the broken rule", arguments: Place.allCases, 0..<3)
     func found(_ place: Place, column: Int) throws {
         for limits in Self.sizes {
             let (store, key) = try Self.make(place, column: column, limits)
