@@ -43,7 +43,7 @@ build: deps ## the release build of assay, the library that its workers preload,
 	$(SWIFT) build --scratch-path .build/run -c release $(CHECKED) --traits "$$traits" --product strata
 	Benchmarks/Controls/build --only-c
 
-install: $(if $(wildcard $(BUILD)/assay),,build) ## put assay and strata below PREFIX (/usr/local), with plans and the Swift runtime; a DESTDIR goes in front
+install: $(if $(wildcard $(BUILD)/assay),,build) ## put assay and strata below PREFIX (/usr/local), with plans and the Swift runtime; DESTDIR is put in front
 	BUILD="$(BUILD)" Tools/install "$(DESTDIR)" "$(PREFIX)"
 
 uninstall: ## remove what make install put below PREFIX
@@ -104,7 +104,7 @@ self-test: test-build ## plant mistakes under every scenario; a scenario that fi
 self-test-once: test-build
 	$(SELF_TEST_ONCE)
 
-# Takes hours on two cores, so run it before a release. It finds what plans of a minute do not.
+# The plans run for hours on two cores, so run them before a release. They find violations that plans of a minute miss.
 plans: build ## run every plan of Benchmarks/Plans with the release build, a line for each; PLANS="migration quick" runs only these, BUDGET=2m is the time of each, SOAK_MINUTES (30) that of soak
 	BUDGET="$(BUDGET)" MINUTES="$(SOAK_MINUTES)" Tools/plans $(PLANS)
 
@@ -121,7 +121,7 @@ known-truths: build ## test Assay on programs whose right answer is public; prog
 docs: deps ## build one static site of guides and symbols, which opens from disk: .build/docs/index.html
 	Tools/docs .build/docs
 
-# Takes hours, since the clone has nothing built; not part of make test.
+# The commands run for hours, since the clone has no builds; make test does not run them.
 docs-commands: ## run every command of README and docs in a clean clone; FILES="README.md" runs only those of these pages, LIST=yes prints them
 	Tools/docs-commands $(if $(LIST),--list) $(FILES)
 

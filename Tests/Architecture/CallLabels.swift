@@ -1,6 +1,6 @@
 /// Limits the unlabelled parameters of a function: a call with many values in a row does not show which is which.
 enum CallLabels {
-    /// The number of unlabelled parameters that no function may have more of.
+    /// The largest number of unlabelled parameters that a function may have.
     static let most = 3
 
     /// How many functions have ``most`` unlabelled parameters, by room. New code has at most two, and puts further

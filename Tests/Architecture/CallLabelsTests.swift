@@ -39,12 +39,12 @@ struct CallLabelsTests {
         #expect(Self.found(text) == [])
     }
 
-    @Test("three are found, too")
+    @Test("a function with three unlabelled parameters is found")
     func three() {
         #expect(Self.found("func a(_ b: B, _ c: C, _ d: D, e: E) {}") == [3])
     }
 
-    @Test("no room has a function with four, and with three only as many as stand")
+    @Test("four unlabelled parameters are a violation in every room, three only beyond the number of the room")
     func rooms() {
         let four = CallLabels.functions(
             in: "Sources/A/A.swift", SwiftSource("func a(_ b: B, _ c: C, _ d: D, _ e: E) {}\n"))

@@ -20,7 +20,7 @@ extension Floors {
             "Schema: Realm": errors,
             "Schema: ObjectBase": classes, "Schema: Object": classes, "Schema: EmbeddedObject": classes,
             "Schema: DynamicObject": classes, "Schema: PersistedField": classes, "Schema: PersistedOptions": classes,
-            "Schema: Persisted": "the types of properties are recognised by what all of them have in common",
+            "Schema: Persisted": "all `Persisted<Value>` share a type descriptor, by which the schema knows fields",
             "Objects: Realm": errors + "; an object leads to its Realm",
             "Objects: SharedStore": "an instance keeps its file open",
             "Objects: AsyncWrites": "an instance has the queue of its asynchronous writes",

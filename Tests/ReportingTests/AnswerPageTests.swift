@@ -192,7 +192,7 @@ struct AnswerPageTests {
         #expect(FigureRatio(value: value, peer: "lmdb").sentence(Measure(Sample(metric, 1))) == words)
     }
 
-    /// Each reader had to invert `0.23×` beside a bar.
+    /// The report once had `0.23×` beside a bar, which each reader had to invert.
     @Test("beside a bar, in tables and in tooltips a ratio has its words, and no number below one")
     func barsAndTables() throws {
         let html = Reporting.html(RunWithRounds.small)

@@ -74,7 +74,7 @@ struct BuildComparisonPageTests {
         #expect(words([broken, slow]).hasPrefix("bad: B breaks a promise in 1"))
     }
 
-    @Test("the page has every batch, its control, both figures and what was left out; foreign words are escaped")
+    @Test("the page has every batch, its control, both figures and the parameters left out; texts are escaped")
     func content() throws {
         let slow = try Self.compared("commit", factor: 0.8)
         let refused = BuildComparison.Refused(

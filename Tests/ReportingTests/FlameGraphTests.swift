@@ -34,7 +34,7 @@ struct FlameGraphTests {
         #expect(text == Reporting.flameGraph(Self.stacks, title: "commit \"strata\""), "equal stacks give equal bytes")
     }
 
-    @Test("the page begins with the function that takes most by itself, and has every function in a table")
+    @Test("the page begins with the function of the largest own cost, and has every function in a table")
     func answer() throws {
         let headline = try #require(Self.page.firstMatch(of: /class="headline calm">.*?<\/p>/)).output
         #expect(headline.contains("read&lt;Row&gt;(_:) takes 75\u{A0}% of all samples by itself"), "\(headline)")

@@ -62,7 +62,7 @@ struct RevisionSearchTests {
         #expect(search.conclusion == .first(18))
     }
 
-    @Test("each finding beside either end gives its mark; an inconclusive one gives none")
+    @Test("a revision gets the mark of its finding beside either end, and none if the finding is inconclusive")
     func marks() throws {
         #expect(SideComparison.Finding.allCases.map { RevisionMark(besideGood: $0) } == [.bad, .good, .good, nil])
         func ends(_ factor: Double) throws -> SideComparison {

@@ -178,7 +178,7 @@ import Testing
             #expect(report.recordsInOld == 17_042 && report.recordsInNew == 17_042)
         }
 
-        @Test("both sides get the writes, and nothing differs; a new import of the written store is equal")
+        @Test("writes reach both sides, which do not differ; a new import of the written store is equal")
         func written() throws {
             let writer = try writer()
             try writer.write([

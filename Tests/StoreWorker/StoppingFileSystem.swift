@@ -125,8 +125,8 @@ private final class StoppingMemory: SharedMemory {
         self.owner = owner
     }
 
-    /// Passes the point of a store to the process table. The point is named after the offset in the table, or in the
-    /// process slot; stores to records, pins and the base have one name each.
+    /// Passes the point before this process writes a word of the process table. The point is named after the word's
+    /// offset in the table, or in the process slot. All words of records have one name, and so have pins and the base.
     private func pass(_ offset: Int) {
         let name =
             switch offset {

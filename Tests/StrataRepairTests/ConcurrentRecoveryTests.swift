@@ -6,10 +6,10 @@ import Testing
 @testable import StrataStorage
 @testable import StrataStorageTests
 
-/// Two processes that found the same damaged store once both salvaged it: the second one replaced the store that the
-/// first one had made, and what had been written to that since.
+/// Two processes that found the same damaged store once both salvaged it. The second process replaced the store that
+/// the first one had made, and with it lost the commits that had been made in the new store.
 @Suite struct ConcurrentRecoveryTests {
-    /// Files that call a function once, before a call.
+    /// A file system that calls a function of the test once, before the call that the test names.
     private final class WatchedDisk: FileSystemLayer {
         enum Step: Hashable {
             case open(String)
@@ -39,7 +39,7 @@ import Testing
     private static let path = FileImages.path
     private static let lostLog = StorageError.logMissing(path: FileImages.path + ".log")
 
-    /// A store whose log is missing, or, with a log of another store in its place, does not match.
+    /// Makes a store that lacks its log, or that has the log of another store in the place of its own.
     private func damaged(hasLog: Bool) throws -> WatchedDisk {
         var image = try FileImages.withLog(seed: 4, steps: 60, commits: 8)
         image.log = hasLog ? try FileImages.withLog(seed: 5, steps: 60, commits: 8).log : nil
@@ -61,7 +61,7 @@ import Testing
         try Repair.mend(path: path, options: options(disk), policy: policy, of: file, because: lostLog)
     }
 
-    /// Opens the store and commits a row.
+    /// Opens the store, commits a row, and closes the store.
     private static func write(_ disk: WatchedDisk, key: Int64) throws {
         let store = try Store.open(path: path, options: options(disk))
         let transaction = try store.beginWrite()
@@ -77,7 +77,7 @@ import Testing
         let store = try Store.open(path: path, options: options(disk))
         defer { try? store.close() }
         let view = try store.snapshot().view
-        // A store that was begun afresh has no tables.
+        // A store that `.startAfresh` has made has no tables.
         return try !view.schema.tables.isEmpty && view.locate(StoreHistory.dogs, RowKey(key)) != nil
     }
 
@@ -93,7 +93,7 @@ import Testing
         disk.before(.open(unfinished)) {
             do {
                 _ = try Self.mend(disk, policy, of: file)
-                // The new store is in its place: what is written to it must stay.
+                // If the second recovery succeeds, the first one must not replace this commit.
                 try Self.write(disk, key: Self.key)
             } catch {
                 refusal.withLock { $0 = error as? StorageError }
@@ -108,7 +108,7 @@ import Testing
         #expect(try disk.status(Self.path + ".mending") == nil)
     }
 
-    @Test("a recovery leaves the store alone that another one has put in the damaged one's place", arguments: policies)
+    @Test("a recovery does not replace a store that another recovery has already repaired", arguments: policies)
     func afterwards(policy: DamagePolicy) throws {
         let disk = try damaged(hasLog: false)
         let file = try Self.file(disk)
@@ -119,8 +119,8 @@ import Testing
         #expect(try disk.status(Self.path + ".damaged-2") == nil)
     }
 
-    /// A process that waits for the recovery opens the new store as soon as it has its name.
-    @Test("the new store cannot be opened before the damaged one's log is gone", arguments: policies)
+    /// A waiting process opens the new store as soon as the recovery has renamed it to the store's path.
+    @Test("an open is refused until the recovery has removed the log of the damaged store", arguments: policies)
     func logOfTheDamaged(policy: DamagePolicy) throws {
         let disk = try damaged(hasLog: true)
         let file = try Self.file(disk)
@@ -139,7 +139,7 @@ import Testing
         let disk = try damaged(hasLog: false)
         let file = try Self.file(disk)
         let failure = Mutex<(any Error)?>(nil)
-        // The first time, the open finds the damage; the second time, its recovery wants the lock.
+        // At the first call the open finds the damage; at the second call its recovery is about to take the lock.
         disk.before(.open(Self.path)) {
             disk.before(.open(Self.path)) {
                 do {

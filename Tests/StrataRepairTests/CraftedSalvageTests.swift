@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("a null in a column that requires a value is a lost value")
+    @Test("a salvage counts a null in a column that requires a value as a lost value")
     func missingValue() throws {
         var file = try CheckedStore.make()
         // Exchanging the ids gives the required column "a" the values of the optional column "b".

@@ -15,7 +15,6 @@ struct SalvageOracle {
     }
 
     var rows: [[Int64: Row]] = []
-    /// The pages of the file.
     var pageCount = 0
     var root = NodeReference.null
     var schemaNode = NodeReference.null

@@ -203,7 +203,7 @@ import Testing
                     let place = try #require(view.schema.tables[CollectionHistory.owners].position(of: id))
                     guard var holds = CollectionHistory.collection(column) else { continue }
                     let bytes = try view.bytes(location, place)
-                    // Without a schema, a collection of data whose elements are all valid text comes back as text.
+                    // Without a schema, a salvage takes a collection of data for text if all elements are valid text.
                     if holds.element == .data, bytes?.first == ValueList.Kind.text.rawValue { holds.element = .text }
                     let payload = try #require(
                         CollectionPayload(bytes ?? UnsafeRawBufferPointer(start: nil, count: 0), holds, isLinks: false))

@@ -2,8 +2,8 @@ import StrataFiles
 
 @testable import StrataStorage
 
-/// Uses a store that may be damaged in every way: all reads, the check, and changes. Errors are expected. A trap, a
-/// hang or a signal is a bug, and so are ways to read that disagree in a store which the check calls sound.
+/// Calls every operation of a store that may be damaged: all reads, the check, and changes. Errors are expected. A
+/// trap, a hang or a signal is a bug. If the check calls the store sound, reads that disagree are a bug, too.
 final class StoreExercise {
     private var random: SplitMix64
     private(set) var errors = 0

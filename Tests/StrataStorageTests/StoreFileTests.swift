@@ -78,9 +78,9 @@ import Testing
             return pages.count { $0 & 1 != 0 }
         }
 
-        /// An open uses two pages of the lock file. The kernel once read ahead around each, and brought in all 65. On a
-        /// file system in memory every page of a file is in memory, so a control file decides whether the test applies.
-        @Test("an open brings few pages of the lock file into memory") func lockFilePages() throws {
+        /// An open uses two pages of the lock file. The kernel once read ahead around each, and loaded all 65 pages. On
+        /// a file system in memory every page of a file is in memory, so a control file decides if the test applies.
+        @Test("an open faults in at most four pages of the lock file") func lockFilePages() throws {
             let directory = try TemporaryDirectory()
             let path = directory.path + "/store"
             let store = try Store.open(path: path)

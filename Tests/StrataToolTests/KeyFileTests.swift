@@ -58,7 +58,7 @@ import Testing
             #expect(try run("check", path).status == 0)
         }
 
-        @Test("a damaged page of an encrypted file is found, and a salvage gets the rest") func damage() throws {
+        @Test("check finds a damaged page of an encrypted file, and a salvage recovers the rest") func damage() throws {
             let sealed = directory.path + "/sealed"
             #expect(try run("copy", path, sealed, "--new-key-file", key).status == 0)
             var bytes = try StrataProcess.bytes(sealed)

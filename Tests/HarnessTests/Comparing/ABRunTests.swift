@@ -206,7 +206,7 @@ struct ABRunTests {
             .map { ShellWord.quoted($0 == "10" ? "1000" : $0) }.joined(separator: " ")
         let processID = try shell.start("exec assay \(words)", output: "stopped")
         let raw = out + "/measurements.jsonl"
-        // Waits until the command has measured something; fails if the process ends before that.
+        // Waits until the command has written a measurement; fails if the process ends before that.
         var status: Int32 = 0
         while !FileTree.exists(raw) {
             try #require(waitpid(processID, &status, WNOHANG) == 0, "it ended by itself")

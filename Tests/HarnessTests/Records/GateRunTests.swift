@@ -166,7 +166,8 @@ struct GateRunTests {
 
         let results = directory.path + "/run/results.jsonl"
         let lines = try FileTree.readText(results).split(separator: "\n")
-        // Two lines are two rounds, or one that was disturbed and measured again; measurements are missing either way.
+        // The two lines are two rounds, or one round that was disturbed and measured again. In both cases the run lacks
+        // measurements.
         try FileTree.writeText(results, lines.prefix(2).joined(separator: "\n") + "\n")
         try expect("assay gate run --baseline ci", 64, "is not finished", "assay run --resume run")
         try expect("assay baseline save run --name new", 64, "is not finished")

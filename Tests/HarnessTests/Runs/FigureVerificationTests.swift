@@ -38,19 +38,19 @@ struct FigureVerificationTests {
         let found = try Self.compare({ [70, 100, 85, 86, 84, 88, 87][$0 % 7] }, { _ in 100 })
         #expect(found.standing != .holds)
         #expect(found.pairs == 21)
-        // Two states of the machine, one of them slightly more often.
+        // The machine alternates between two speeds, and has one of them slightly more often.
         let two = try Self.compare({ [85, 100, 85, 100, 85, 100, 85][$0 % 7] }, { _ in 100 })
         #expect(two.standing == .undecided && two.pairs == 63)
     }
 
     @Test(
-        "three times as many pairs decide open figures, either way; decided ones are measured no further")
+        "an undecided figure is measured in three, then nine times as many pairs; a decided one is not measured again")
     func repetition() throws {
         let calm = try Self.compare({ $0 < 7 ? [70, 100, 85, 86, 84, 88, 87][$0] : 101 }, { _ in 100 })
         #expect(calm.standing == .holds && calm.pairs == 21)
         let slow = try Self.compare({ $0 < 7 ? [70, 100, 85, 86, 84, 88, 87][$0] : 80 }, { _ in 100 })
         #expect(slow.standing == .off && slow.pairs == 21)
-        // Undecided after 21 as well.
+        // The figure is undecided after 21 pairs as well.
         let later = try Self.compare({ $0 < 21 ? [85, 100, 85, 100, 85, 100, 85][$0 % 7] : 101 }, { _ in 100 })
         #expect(later.standing == .holds && later.pairs == 63)
         #expect(try Self.compare({ _ in 80 }, { _ in 100 }).pairs == 7)
@@ -135,7 +135,7 @@ struct FigureVerificationTests {
             "Benchmarks/Controls/Strata/Sources/ControlStrata/Main.swift", "Sources/StrataStorage/Log/LogFile.swift",
         ]
         for source in sources { try put(source, seconds: 90) }
-        // Not a source of any of them.
+        // These two files are sources of none of the three programs.
         try put("Sources/Harness/Plan.swift", seconds: 200)
         try put("Benchmarks/Controls/sqlite.c", seconds: 200)
         func complaints() throws -> [String] {

@@ -49,7 +49,7 @@ struct MergeRunTests {
         #expect(reports[0].contains("\ncases 6\n"), "\(reports[0])")
     }
 
-    @Test("merged shards give the report of one machine; shards that do not belong together end with 64, unchanged")
+    @Test("merged shards have the report of one machine; merge refuses unrelated shards with 64, unchanged")
     func shards() throws {
         let names = (1...Self.count).map { path("s\($0)") }
         for (index, name) in names.enumerated() {

@@ -99,7 +99,7 @@ struct PacerTests {
     }
 
     /// Searches for the saturation of a server that keeps its bound up to a rate.
-    /// - Parameter hiccup: the number of a window that fails at any rate.
+    /// - Parameter hiccup: the number of a window that fails at every rate.
     private func search(capacity: Double, guess: Double, most: Int = 40, hiccup: Int? = nil) -> SaturationSearch {
         var search = SaturationSearch(guess: guess, most: most)
         while let rate = search.next {

@@ -108,7 +108,7 @@ import Testing
     }
 
     /// Expects that the file holds all of the old contents, which can then be migrated, or all of the new ones.
-    /// - Returns: whether it held the new ones.
+    /// - Returns: whether the file held the new contents.
     private func judge(
         _ disk: SimulatedDisk, _ address: String, _ change: (inout Realm.Configuration) -> Void
     ) throws -> Bool {

@@ -5,10 +5,10 @@ import Synchronization
 /// Runs one thread at a time and chooses which, so that a history of several threads is repeatable, and every
 /// interleaving of a short one can be visited.
 ///
-/// Each thread is a real one with a semaphore of its own; the baton passes from one to the next at points: before a
-/// lock is taken, where a condition is waited for, and at `spawn`, `yield` and `pause`. A simulated disk can be set to
-/// yield before its operations. Concurrency: the baton guards everything. Only its holder calls, and passing it by a
-/// semaphore orders the work of the two threads.
+/// Each thread is a real one with a semaphore of its own. A thread may pass the baton to another one at these points:
+/// before it takes a lock, when it waits for a condition, and at `spawn`, `yield` and `pause`. A simulated disk can be
+/// set to yield before its operations. Concurrency: the baton guards everything. Only the thread that has it calls, and
+/// the semaphore that passes it orders the work of the two threads.
 final class DeterministicScheduling: Scheduling, @unchecked Sendable {
     private enum State {
         case ready

@@ -322,7 +322,7 @@ import Testing
         }
     }
 
-    @Test("moved, reversed and new blocks, and runs of equal elements, cost no more than they need")
+    @Test("differences of moved, reversed and new blocks, and of runs of equal elements, have a bounded size")
     func blocks() throws {
         let numbers = Array(Int64(0)..<3000)
         let moved = Array(numbers[200..<300] + numbers[..<200] + numbers[300...])

@@ -9,13 +9,13 @@ import Testing
     import Glibc
 #endif
 
-/// A page that is lost while borrowed bytes are read appears as zeros. Walks once handed out rows and elements, and
-/// never asked afterwards whether their bytes had been there.
+/// If a page is lost while a caller reads borrowed bytes of the map, the caller reads zeros. Walks once passed rows and
+/// elements to their callers, and did not check afterwards whether the pages of these bytes had been readable.
 @Suite struct BorrowedBytesTests {
     private let directory: TemporaryDirectory
     private let path: String
 
-    /// A closed file with collections that are stored in their rows, and others with trees.
+    /// Makes a closed file with collections that are stored in their rows, and others that have trees.
     init() throws {
         directory = try TemporaryDirectory()
         path = directory.path + "/store"
@@ -83,7 +83,7 @@ import Testing
         #expect(isLost && read > 0)
     }
 
-    /// The search compares elements by a function of its caller, which reads them.
+    /// The search calls a function of its caller for each comparison, and that function reads the element.
     @Test("a search throws if it compared elements whose page was lost") func search() throws {
         let store = try Store.open(path: path, options: Self.options(readOnly: true))
         let view = try store.snapshot().view
@@ -97,7 +97,7 @@ import Testing
         #expect(isLost)
     }
 
-    /// The names of the first row that has some, and has them in a tree or in its row.
+    /// A reader of the names in the first row that has more than one, and that keeps them in a tree or in the row.
     private func names(in view: ReadView, ofTree: Bool) throws -> CollectionReader? {
         for key in 1..<40 as Range<Int64> {
             let reader = try CollectionReader(view, table: CollectionHistory.owners, key: RowKey(key), column: 2)

@@ -5,7 +5,7 @@ import Testing
 
 /// Nulls in columns that require a value. A writer refuses them, so only a damaged or crafted file has one.
 @Suite struct MissingValuesTests {
-    /// Where the row group stores the null: in the main rows, in a patch, or in an inserted row.
+    /// The part of the row group that has the null: the main rows, a patch, or an inserted row.
     enum Place: CaseIterable, Sendable { case main, changed, inserted }
 
     private static let types: [ColumnType] = [.integer, .double, .bytes]
@@ -44,7 +44,7 @@ import Testing
         }
         if place == .changed { try write(store) { try $0.set(0, RowKey(key), column: column, to: .null) } }
         if place == .inserted { try write(store) { try insert($0, key, nullIn: column) } }
-        // Makes the columns required without the search for nulls that a change of the schema makes.
+        // Makes the columns required as no program can: `apply(schema:)` searches for nulls and refuses the change.
         try write(store) { transaction in
             transaction.view.state.schema = schema(isOptional: false)
             transaction.view.layoutsChanged()
@@ -69,7 +69,7 @@ import Testing
 
     private static let sizes: [StoreLimits] = [.tiny, StoreLimits()]
 
-    @Test("a check finds the null, and a copy says which rule is broken", arguments: Place.allCases, 0..<3)
+    @Test("a check finds the null, and the error of a copy names the broken rule", arguments: Place.allCases, 0..<3)
     func found(_ place: Place, column: Int) throws {
         for limits in Self.sizes {
             let (store, key) = try Self.make(place, column: column, limits)
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test("a null of a deleted row, and one that was changed since, breaks no rule", arguments: Place.allCases, 0..<3)
+    @Test("the check accepts a null of a deleted row, and a replaced null", arguments: Place.allCases, 0..<3)
     func leftBehind(_ place: Place, column: Int) throws {
         for limits in Self.sizes {
             for isDeleted in [true, false] {

@@ -197,15 +197,15 @@ import Testing
         try log.sync()
         try append(7)
         #expect(log.reached == 6)
-        // The half that is left has a synced batch already, so the switch needs no sync.
+        // The half in use has a synced batch already, so the switch to the other half needs no sync.
         try log.goOn(after: 7)
         #expect(log.activeHalf == 1 && log.reached == 6)
         log.releaseInactiveHalf()
         try log.goOn(after: 8)
         try log.goOn(after: 9)
         #expect(log.activeHalf == 1)
-        // The half that is left has no synced batch, and the other half, which may hold the only proof, will be
-        // overwritten: the switch syncs first.
+        // The half in use has no synced batch. The switch will overwrite the other half, which may have the only synced
+        // proof, so it syncs the half in use first.
         try append(10)
         try log.goOn(after: 10)
         #expect(log.activeHalf == 0 && log.reached == 10)

@@ -8,8 +8,8 @@ import Testing
     import Glibc
 #endif
 
-/// A process once wrote over a place that another process had found damaged. Since then known damage belongs to the
-/// file and is shared by all processes that have it open.
+/// A process once overwrote a place that another process had found damaged. Now all processes that have a file open
+/// share the list of its known damage.
 @Suite(.serialized, .enabled(if: StoreWorkerProcess.executable != nil && POSIXFileSystem().isShared))
 struct SharedDamageTests {
     private let directory: TemporaryDirectory

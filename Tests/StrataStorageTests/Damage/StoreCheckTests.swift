@@ -27,7 +27,7 @@ import Testing
         #expect(try CheckedStore.make().finding() == nil)
     }
 
-    @Test("indexes of each type, with nulls, both zeros and texts of any length, are those of their columns")
+    @Test("the check accepts indexes of each type over nulls, both zeros, NaN, and texts around eight bytes")
     func indexes() throws {
         let types: [(ColumnType, IndexKind)] = [
             (.integer, .ordered), (.double, .ordered), (.bytes, .ordered), (.integer, .hash), (.double, .hash),

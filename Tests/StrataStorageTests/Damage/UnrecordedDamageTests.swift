@@ -3,12 +3,12 @@ import Testing
 
 @testable import StrataStorage
 
-/// A place of damage that could not be written to the record once left the register with the next change of the record:
-/// writes were no longer refused, though no program had acknowledged it.
+/// A process once forgot a place of damage that it could not write to the record, as soon as the record changed. The
+/// register then accepted writes again, though no program had acknowledged the place.
 @Suite struct UnrecordedDamageTests {
     private let files = RefusingFileSystem()
 
-    /// A register as each process that opens the store has one.
+    /// Makes the register of one more process that opens the store.
     private func register() -> DamageRegister {
         DamageRegister(
             path: "store", storeID: RandomID(1, 2), options: StoreOptions(fileSystem: files), processes: nil)
@@ -33,12 +33,12 @@ import Testing
         #expect(damage.places.last?.place == further)
         damage.acknowledge()
         #expect(!damage.refusesWrites && damage.isAcknowledged(further))
-        // A process that opens the store later finds what the record has room for, all of it acknowledged.
+        // A process that opens the store later reads the places that the record has room for, all acknowledged.
         let later = register()
         #expect(later.places.count == recorded.count && !later.refusesWrites)
     }
 
-    @Test("a place that could not be written is known on, and is written with the next one") func refusedOnce() {
+    @Test("the register keeps a place that it could not record, and records it with the next one") func refusedOnce() {
         let damage = register()
         files.hasNoDescriptors.store(true, ordering: .relaxed)
         damage.note([Self.place(7)])
@@ -51,8 +51,8 @@ import Testing
         #expect(pages(register()) == [7, 8])
     }
 
-    /// Another process notes and acknowledges a place of its own, which brings this process to read the record again.
-    @Test("an acknowledgement by another process covers no place that it does not know") func foreignAcknowledgement() {
+    /// Another process records and acknowledges a place of its own, so this process has to read the record again.
+    @Test("an acknowledgement by another process covers only places in the record") func foreignAcknowledgement() {
         let damage = register()
         files.hasNoDescriptors.store(true, ordering: .relaxed)
         damage.note([Self.place(7)])
@@ -69,7 +69,7 @@ import Testing
         #expect(Set(pages(register())) == [7, 8, 9] && !register().refusesWrites)
     }
 
-    @Test("an acknowledgement that could not be written holds in this process") func acknowledgedHere() {
+    @Test("an acknowledgement that the process could not record holds in this process") func acknowledgedHere() {
         let damage = register()
         damage.note([Self.place(7)])
         files.hasNoDescriptors.store(true, ordering: .relaxed)

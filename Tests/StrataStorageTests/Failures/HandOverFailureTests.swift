@@ -91,7 +91,7 @@ private final class ScarceFile: FileLayer {
         try transaction.commit()
     }
 
-    /// Whether an error names the resource that this process lacks, or says that the owner it asked lacks one.
+    /// Whether an error names the resource that this process lacks, or that the owner of writing lacks.
     private func isNamed(_ error: any Error, _ scarcity: ScarceFileSystem.Scarcity) -> Bool {
         switch (scarcity, error as? StorageError) {
         case (.space, .noSpace): true

@@ -17,7 +17,7 @@ import Testing
         ]
         #expect(hung == [false, false, true, true])
         #expect(protections.hangingPages == 6 && protections.oldest == 3)
-        // Version 5 gives the extent back, and version 3, which reaches it too, holds it from now on.
+        // `unprotect(5)` returns the extent. Version 3 reaches it too, so it is hung on version 3 next.
         let fromFive = protections.unprotect(5)
         #expect(fromFive == [Extent(page: 4, pages: 2, birth: 3, freed: 9)])
         let isHungAgain = fromFive.allSatisfy { protections.hang($0) }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import StrataStorage
 
-/// An attacker who reads the log knows its salt, and can store a value that looks like the header of a later batch.
-/// With such a value in its log, a store was once called damaged after a crash, and its acknowledged commits were
-/// refused.
+/// A process that reads the log knows the salt of its batches. A caller could then store a value whose bytes equal a
+/// valid header of a later batch. After a crash, recovery once took such a value for a batch: the open threw an error
+/// for damage, although every acknowledged commit was in the log.
 @Suite struct LogBlobTests {
     private static let schema = StoreSchema(tables: [
         TableDefinition(
@@ -91,14 +91,14 @@ import Testing
     }
 
     @Test(
-        "a value that looks like a batch does not affect recovery",
+        "recovery passes over a value whose bytes equal a batch header",
         arguments: [8, 9, 20, 1 << 61] as [UInt64])
     func joined(durableTo: UInt64) throws {
         let image = try Self.make(durableTo: durableTo)
         #expect(try Self.keys(image.data, image.log) == Array(2..<10))
     }
 
-    @Test("such a value in a torn last batch, or in a whole batch after a lost one, does not affect recovery either")
+    @Test("recovery passes over such a value in a torn last batch, and in a whole batch after a lost one")
     func torn() throws {
         let image = try Self.make(durableTo: 1 << 61)
         let all = try Self.batches(image.log)

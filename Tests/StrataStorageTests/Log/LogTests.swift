@@ -225,7 +225,7 @@ private struct LogImage {
         #expect(try image.replay(0, from: 4).batches == [fourth, fifth])
     }
 
-    @Test("replay goes on in the other half even if the half that it starts in is still empty")
+    @Test("replay continues in the other half even if the half in which it starts is still empty")
     func emptySegment() throws {
         let fileSystem = MemoryFileSystem(capacity: 1 << 20)
         let log = try LogImage.make(fileSystem)

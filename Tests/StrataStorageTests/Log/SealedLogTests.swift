@@ -3,8 +3,9 @@ import Testing
 
 @testable import StrataStorage
 
-/// Batch headers of an encrypted log are readable, and authenticated with the payload. An attacker who changes a header
-/// and its checksums cannot remove a commit unnoticed if another commit follows it.
+/// A process without the key can read the batch headers of an encrypted log. The cipher authenticates each header with
+/// its payload. If such a process changes a header and recomputes its checksum, recovery loses no commit silently,
+/// except that of the last batch: it may take that batch for a torn end.
 @Suite struct SealedLogTests {
     private struct LogBytes {
         var image: FileImages.Image
@@ -93,7 +94,7 @@ import Testing
         }
     }
 
-    @Test("an attacker cannot tear a batch and alter all others to deny its durability") func cutOff() throws {
+    @Test("a torn batch is detected even if all later headers are rewritten without the key") func cutOff() throws {
         for torn in 0..<3 {
             var bytes = try Self.sealed()
             let last = bytes.batches.count - 1

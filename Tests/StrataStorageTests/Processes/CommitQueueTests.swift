@@ -85,7 +85,7 @@ import Testing
         #expect(queue.beginWriting()?.records == [1, 2])
     }
 
-    /// A leader's reports that come in a wrong order, or about records that were never written, are ignored.
+    /// The queue ignores a leader's reports in a wrong order, and reports about records that no leader has written.
     @Test func aWrongReportMakesNothingDurable() {
         var queue = CommitQueue(Self.version(0))
         for number in UInt64(1)...3 { Self.append(&queue, number) }

@@ -35,7 +35,7 @@ struct DyingProcessTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    /// One store, and the words that the dying process gets.
+    /// One store, and the arguments of the process that dies.
     private struct Field {
         let path: String
         let words: [String]

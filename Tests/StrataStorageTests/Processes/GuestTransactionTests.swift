@@ -215,8 +215,8 @@ struct GuestTransactionTests {
         transaction = try first.beginWrite()
         try transaction.deleteAll(0)
         try transaction.commit()
-        // Each round writes a long value, which needs ownership: it goes back and forth, with checkpoints that truncate
-        // the file.
+        // Each round writes a long value, for which a store needs ownership of writing. Each hand-over makes a
+        // checkpoint, which truncates the file.
         for round in 0..<6 {
             let store = round % 2 == 0 ? second : first
             transaction = try store.beginWrite()

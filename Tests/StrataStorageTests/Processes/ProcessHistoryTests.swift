@@ -169,8 +169,8 @@ struct ProcessHistoryTests {
     private func end(_ worker: StoreWorkerProcess, _ words: [String], _ outcome: inout Outcome) throws {
         try worker.waitForEnd(seconds: Self.patience)
         if worker.status == -SIGKILL || worker.status == 0 { return }
-        // Under `none` a dying owner takes versions with it that other processes have seen or built upon: they may end
-        // with these errors.
+        // Under `none` the versions of a dying owner are lost. Processes that have read them, or committed on top of
+        // them, may end with these errors.
         let isTaken =
             words.contains("durability=none")
             && ["commitOutcomeUnknown", "poisoned"].contains { worker.errors.contains($0) }

@@ -138,8 +138,8 @@ struct StoppedProcessTests {
         }
         owner.signal(SIGCONT)
         #expect(end(owner) == 0, "\(owner.errors)")
-        // The guest had handed in its record before the owner was stopped, so the owner committed it when it continued;
-        // the next write builds on it.
+        // The guest had passed its record to the owner before the owner was stopped, so the owner committed it when it
+        // continued. The next write is based on that version.
         try increment(store, 3)
         #expect(try values(store.snapshot().view)[0...3] == [7, 5, 1, 1])
         try store.checkInvariants()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Strata
 
-/// Each access to linking objects once found all links anew.
+/// Each access to linking objects once searched for all links again.
 @Suite struct InverseLinkTests {
     final class Spoke: Object {
         @Persisted(primaryKey: true) var id = 0

@@ -219,7 +219,7 @@ import Testing
         #expect(url.isFileURL && Realm.Configuration().fileURL == url)
     }
 
-    @Test func `only the directory of the default file is made`() throws {
+    @Test func `an open makes no directory except that of the default file`() throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("none-\(UUID().uuidString)")
         let url = directory.appendingPathComponent("default.strata")
         #expect(throws: Realm.Error.self) {

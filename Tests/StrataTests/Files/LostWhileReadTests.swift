@@ -8,7 +8,7 @@ import Testing
     import Glibc
 #endif
 
-/// Values long enough for pages of their own.
+/// A class for values that are long enough for pages of their own.
 private final class LongThing: Object {
     override class func className() -> String { "LongThing" }
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
@@ -19,17 +19,17 @@ private final class LongThing: Object {
     @Persisted var anything: AnyRealmValue
 }
 
-/// Pages of a file that is cut while it is open read as zeros. A long value of which some pages were lost once came
-/// back with these zeros in it, and without a report.
+/// If a process truncates a file while a Realm has it open, the lost pages read as zeros. A read of a long value that
+/// had lost some of its pages once returned these zeros as data, and reported nothing.
 @Suite(.serialized) struct LostWhileReadTests {
-    /// The ways to read a value: by its property, and in an object whose class is known by name alone.
+    /// The ways to read a value: by its property, and by its name from a dynamic object.
     enum Way: String, CaseIterable {
         case picture, text, anything
         case pictureByName, textByName, anythingByName
 
         var property: String { rawValue.replacingOccurrences(of: "ByName", with: "") }
 
-        /// The bytes of the value; none for the default.
+        /// The bytes that the read returns; none for the default.
         fileprivate func bytes(_ thing: LongThing, _ named: DynamicObject) -> [UInt8] {
             switch self {
             case .picture: return Array(thing.picture)
@@ -45,7 +45,7 @@ private final class LongThing: Object {
     private static let long = 40_000
     private static let letter = UInt8(ascii: "s")
 
-    /// Pages of the object's row group, and of the value of a property.
+    /// The page of the object's row group, and the pages of a property's value.
     private func pages(
         _ realm: Realm, _ thing: LongThing, _ property: String
     ) throws -> (group: Int, value: Range<Int>) {
@@ -60,7 +60,7 @@ private final class LongThing: Object {
         return (group, first..<(try #require(view.reader.page(of: start + bytes.count - 1)) + 1))
     }
 
-    /// Object 1, whose row is in lower pages than its values.
+    /// Makes a file with object 1, whose row is in a lower page than its values.
     private func make(_ file: TemporaryFile) throws {
         let realm = try Realm(configuration: file.configuration([LongThing.self]))
         let thing = LongThing(value: ["id": 1])
@@ -76,17 +76,17 @@ private final class LongThing: Object {
             thing.text = String(decoding: value, as: UTF8.self)
             thing.anything = .data(Data(value))
         }
-        // Pages before those of the values become free, and the row is written anew until it is in some of them.
+        // The deletion frees pages before those of the values. Each write moves the row, until it is in such a page.
         try realm.write { realm.delete(other) }
         for _ in 0..<50 {
             try realm.write { thing.number += 1 }
             let all = try ["picture", "text", "anything"].map { try pages(realm, thing, $0) }
             if all.allSatisfy({ $0.group < $0.value.lowerBound }) { return }
         }
-        Issue.record("the row is behind its values")
+        Issue.record("the row is still in a page after those of its values")
     }
 
-    @Test("a value that loses a page while it is read is reported, and reads as its default", arguments: Way.allCases)
+    @Test("the read of a value that has lost a page reports it, and returns the default", arguments: Way.allCases)
     func lost(way: Way) throws {
         let file = TemporaryFile()
         defer { try? FileManager.default.removeItem(atPath: file.url.path + ".damage") }
@@ -104,7 +104,7 @@ private final class LongThing: Object {
         let (group, value) = try pages(realm, thing, way.property)
         try #require(group < value.lowerBound && value.count > 2)
         #expect(realm.damage.isEmpty)
-        // The value's first page, which has its checksum, stays.
+        // Cuts the file before the value's last two pages. Its first page, which has its checksum, stays.
         #expect(truncate(file.url.path, off_t((value.upperBound - 2) * 4096)) == 0)
         #expect(thing.number == number)
         #expect(heard.current == 0)

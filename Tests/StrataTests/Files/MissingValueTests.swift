@@ -36,7 +36,7 @@ private final class Thing: Object {
     @Persisted var next: Thing?
 }
 
-/// A file with nulls in properties that have to have a value, which no writer makes.
+/// A file with nulls in properties that require a value. No writer makes such a file.
 @Suite struct MissingValueTests {
     private static let names = ["count", "isNew", "weight", "name", "made", "picture", "code", "mood"]
 
@@ -46,7 +46,7 @@ private final class Thing: Object {
         deinit { try? FileManager.default.removeItem(atPath: url.path + ".damage") }
     }
 
-    /// Objects 1, 2 and 3; the second one has nulls.
+    /// Makes a file with objects 1, 2 and 3; object 2 has a null in every property of ``names``.
     private func make() throws -> DamagedFile {
         let made = DamagedFile()
         let file = made.file
@@ -102,7 +102,7 @@ private final class Thing: Object {
         #expect(heard.current.map(\.loss) == [.value(key: 2, property: name)])
         #expect(realm.damage.map(\.loss) == [.value(key: 2, property: name)])
         #expect(throws: Realm.Error.self) { try realm.write {} }
-        // Again, and frozen: the same value, and no second report of the place.
+        // A second read, and a read of the frozen object, return the same value and do not report the place again.
         #expect(String(describing: thing[name] ?? "") == shown)
         #expect(String(describing: thing.freeze()[name] ?? "") == shown)
         #expect(heard.current.count == 1)
@@ -132,7 +132,7 @@ private final class Thing: Object {
         #expect(realm.object(ofType: Thing.self, forPrimaryKey: 2)?.next == nil)
         let dynamic = try #require(realm.dynamicObject(ofType: "Thing", forPrimaryKey: 2))
         #expect(dynamic["next"] == nil)
-        // A condition, an order and a total take the null as such.
+        // Conditions, sorts and totals treat the null as a null.
         let all = realm.objects(Thing.self)
         #expect(all.filter("count == 3").count == 1 && all.filter("count < 100").count == 2)
         #expect(all.sorted(byKeyPath: "count").map(\.id) == [2, 1, 3])
@@ -150,7 +150,7 @@ private final class Thing: Object {
         realm.acknowledgeDamage()
     }
 
-    @Test("a verification says which rule is broken") func verified() throws {
+    @Test("a verification throws an error that names the broken rule") func verified() throws {
         let file = try make()
         let realm = try Realm(configuration: configuration(file))
         let error = #expect(throws: Realm.Error.self) { try realm.verify() }
@@ -158,7 +158,7 @@ private final class Thing: Object {
         #expect(error?.message.contains("of row 2 is null") == true, "\(error?.message ?? "none")")
     }
 
-    @Test("a copy has what is readable, and says what is missing") func copied() throws {
+    @Test("a copy has all readable values, and reports the lost ones") func copied() throws {
         let file = try make()
         let url = file.url.appendingPathExtension("copy")
         do {

@@ -213,10 +213,10 @@ private final class Mirror {
         token.invalidate()
     }
 
-    @Test func `results find their places in the rows of the observer that they have now`() throws {
+    @Test func `results use the rows of an observer that still observes them`() throws {
         let realm = try realm()
         let high = realm.objects(Score.self).where { $0.number >= 50 }
-        // A new observer may have the address of one that has ended.
+        // A new observer may be allocated at the address of one that has ended.
         for round in 0..<20 {
             let token = high.observe { _ in }
             #expect(high.source.follower.observer?.knownRows?.count == 250, "observer \(round)")
@@ -225,7 +225,7 @@ private final class Mirror {
             token.invalidate()
             #expect(high.source.follower.observer == nil && high.count == 250)
         }
-        // Of two observers, the one that is left.
+        // After one of two observers has ended, the results use the rows of the other one.
         let (first, second) = (high.observe { _ in }, high.observe { _ in })
         second.invalidate()
         try realm.write { realm.objects(Score.self)[0].name = "x" }

@@ -71,13 +71,13 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `what a commit costs does not grow with the rows, if the order keeps sections together`() throws {
+    @Test func `the steps of a commit do not grow with the rows if the order keeps sections together`() throws {
         func steps(_ count: Int) throws -> UInt64 {
             let (realm, sections) = try sections(count) {}
             var seen = 0
             let token = sections.observe { change in
                 guard case .update(let now, _, _, _, _, _) = change else { return }
-                // Reading does not make the sections anew either.
+                // A read of the sections must not compute them again either.
                 seen += now.count + now[2].count + (now[2].last?.id ?? 0)
             }
             defer { token.invalidate() }
@@ -97,7 +97,7 @@ import Testing
         #expect(many < 2 * few, "\(few) steps with 500 rows, \(many) with 8000")
     }
 
-    @Test("sections that are runs, or are not, or are so at times, are told as they are", arguments: UInt64(1)...4)
+    @Test("observers get right changes, whether or not sections are runs of adjacent rows", arguments: UInt64(1)...4)
     func kinds(seed: UInt64) throws {
         var dice = Dice(state: seed)
         let realm = try makeRealm([Counter.self])
@@ -135,7 +135,7 @@ import Testing
             try realm.write {
                 for _ in 0..<(step % 10 == 7 ? 150 : 1 + dice.roll(5)) { change(realm, counters, &dice) }
             }
-            // A key that changes unobserved is told with the next change.
+            // Observers with key paths get a change of another property only with a later notification.
             for (number, kind) in kinds.enumerated() where kind.keyPaths == nil {
                 let wanted = Dictionary(uniqueKeysWithValues: kind.0.map { ($0.key, $0.map(\.id)) })
                 #expect(mirrors[number] == wanted, "kind \(number), seed \(seed), step \(step)")
@@ -150,7 +150,7 @@ import Testing
         case (0, let counter?): realm.delete(counter)
         case (1, let counter?): counter.name = "n\(dice.roll(4))"
         case (2, let counter?):
-            // Deleted, and created again under its key.
+            // Deletes the object, and adds another one with its key.
             realm.delete(counter)
             realm.add(Counter(id, "n1", count: dice.roll(100)))
         case (_, let counter?): counter.count = dice.roll(100)

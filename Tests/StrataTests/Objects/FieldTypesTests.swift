@@ -17,7 +17,7 @@ private final class Branch: Object {
 
 private struct Unpersisted<Value> { var value: Value }
 
-/// Fields are found by their type's descriptor, as a cast would find them.
+/// ``FieldTypes`` finds a field by the descriptor of its type. It has to find what a cast to `PersistedField` finds.
 @Suite struct FieldTypesTests {
     private static let types: [Any.Type] = [
         Persisted<Int>.self, Persisted<Int8?>.self, Persisted<String>.self, Persisted<Double?>.self,
@@ -29,7 +29,7 @@ private struct Unpersisted<Value> { var value: Value }
         LinkingObjects<Branch>.self,
     ]
 
-    @Test("a field type has the shape and size that its cast has", arguments: types.indices)
+    @Test("a field found by its descriptor is the type that a cast finds", arguments: types.indices)
     func shapes(index: Int) {
         let type = Self.types[index]
         guard let found = FieldTypes.field(type), let cast = type as? any PersistedField.Type else {

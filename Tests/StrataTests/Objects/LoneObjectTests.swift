@@ -24,8 +24,8 @@ private final class Small: Object {
     @Persisted(primaryKey: true) var id: Int16 = 0
 }
 
-/// Objects that lead to no other one are added by ``LoneAdder``, all others by ``ObjectAdder``: beside a model, which
-/// does not know the difference.
+/// ``LoneAdder`` adds objects that lead to no other object, ``ObjectAdder`` adds all others. A model without that
+/// distinction has to agree with the Realm.
 @Suite struct LoneObjectTests {
     private struct Row: Equatable {
         var text = "declared"
@@ -87,7 +87,8 @@ private final class Small: Object {
         }
     }
 
-    /// One write; a second object of a key ends it.
+    /// Makes random changes in one write, and stops after an object with a key that exists.
+    /// - Returns: whether it stopped for such an object.
     private func write(_ dice: inout Dice, _ realm: Realm, _ next: inout [Int: Row], _ place: String) throws -> Bool {
         var isDuplicate = false
         for _ in 0...dice.roll(12) where !isDuplicate {
@@ -110,7 +111,7 @@ private final class Small: Object {
     }
 
     @Test(
-        "added objects are those of a model: in the write, after it, cancelled, refused, frozen, observed",
+        "a Realm agrees with a model: in a write, and after it was committed, cancelled or refused; frozen; observed",
         arguments: [1, 2, 3] as [UInt64])
     func random(seed: UInt64) throws {
         let realm = try makeRealm([Loner.self])
@@ -140,7 +141,7 @@ private final class Small: Object {
                 last.id = 100
                 realm.add(last)
                 realm.cancelWrite()
-                #expect(last.isInvalidated, "\(place): the row was taken back")
+                #expect(last.isInvalidated, "\(place): the write was rolled back")
             } else {
                 try realm.commitWrite()
                 model = next
@@ -171,7 +172,7 @@ private final class Small: Object {
         #expect(realm.object(ofType: Loner.self, forPrimaryKey: 7) == second)
     }
 
-    @Test("a row of a cancelled write is not the one that the next write adds with the same version")
+    @Test("an object of a cancelled write is not the one that the next write adds with its key and version")
     func takenBack() throws {
         let realm = try makeRealm([Loner.self])
         func add() -> Loner {
@@ -190,7 +191,7 @@ private final class Small: Object {
         #expect(cancelled.isInvalidated && !kept.isInvalidated && cancelled != kept)
     }
 
-    @Test("objects that a new one leads to are added, and its list is that of the row")
+    @Test("add also adds the objects that a new object leads to, and binds its list to the row")
     func leading() throws {
         let realm = try makeRealm([Loner.self])
         func made(_ id: Int) -> Loner {
@@ -214,7 +215,7 @@ private final class Small: Object {
         #expect(found.map(\.others) == [[3, 4], [], [], [], [1]] && found.map(\.next) == [2, nil, nil, nil, nil])
     }
 
-    @Test("keys of each type find their row, and others none")
+    @Test("a look-up finds a row by a key of its type, and none by another value")
     func keys() throws {
         let realm = try makeRealm([Loner.self, Named.self, Numbered.self, Small.self])
         let loner = Loner(value: ["id": 3])

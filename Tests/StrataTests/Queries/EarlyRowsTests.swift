@@ -4,7 +4,7 @@ import Testing
 
 @testable import Strata
 
-/// The first rows of a sorted or a filtered query were once found by finding, and sorting, all of its rows.
+/// A program that read the first rows of a sorted or a filtered query once made it find, and sort, all of its rows.
 @Suite struct EarlyRowsTests {
     final class Ranked: Object {
         @Persisted(primaryKey: true) var id = 0

@@ -29,14 +29,15 @@ import Testing
 }
 
 #if canImport(Glibc)
-    /// Swift does not import `fork`, since its libraries limit what a child may do. This test examines that.
+    /// Swift does not import `fork`: a forked child may do little before it calls `exec`. The child of this test does
+    /// not call `exec`, because it has to inherit the state of the generator.
     @_silgen_name("fork") private func forkProcess() -> pid_t
 
-    /// A forked child once continued with the random bits and the counter of its parent: both generated the same
-    /// identifiers in each second.
+    /// A forked child once continued with the random bits and the counter of its parent: in one second both generated
+    /// the same identifiers.
     @Suite struct ForkedObjectIdTests {
-        /// What identifiers made now have after their seconds, each of 16 digits: many that are generated, and two made
-        /// of the same machine and process.
+        /// Makes 100 identifiers with `generate`, and two for the same time, machine and process.
+        /// - Returns: the 16 digits of each that follow those of its seconds.
         private static func ends() -> [Substring] {
             let moment = Date(timeIntervalSince1970: 1_709_244_415)
             let made = (0..<2).map { _ in ObjectId(timestamp: moment, machineId: 0x01_0203, processId: 0x0405) }
@@ -44,7 +45,7 @@ import Testing
         }
 
         @Test("a forked child makes other identifiers than its parent") func otherThanParent() async {
-            // A process of its own, in which no other test's threads fork.
+            // The test forks a process of its own, in which no thread of another test runs.
             await #expect(processExitsWith: .success) {
                 #expect(Set(Self.ends()).count == 102)
                 var pipes: [Int32] = [0, 0]
