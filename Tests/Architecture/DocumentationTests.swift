@@ -97,6 +97,19 @@ struct DocumentationTests {
         }
     }
 
+    @Test(
+        "the guides to the harness say what each floor is",
+        arguments: [
+            ("docs/harness.md", Floors.harness), ("docs/harness.md", Floors.runRecords),
+            ("docs/harness.md", Floors.programTrials), ("docs/reporting.md", Floors.reporting),
+        ])
+    func floorsAreDescribed(guide: String, floors: Floors) throws {
+        let text = try Checkout.text(guide)
+        for folder in floors.folders {
+            #expect(text.contains("\n| \(folder) |"), "\(guide) does not say what \(folder) is")
+        }
+    }
+
     @Test("types are found in backticks, with the folder in brackets, and not in blocks of code")
     func typesAreFound() {
         let text = "`Plan` and `Case` (Cases),\n`Run.pairs` of `x`\n```\n`No` (No)\n```\n`A b`"
