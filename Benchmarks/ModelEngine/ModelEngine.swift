@@ -40,7 +40,7 @@ package struct ModelEngine: Engine {
 
     package init() {
         #if Zoo
-            mistake = getenv(SelfTest.variable).flatMap { IsolationMistake(rawValue: String(cString: $0)) }
+            mistake = MistakeVariable.value.flatMap(IsolationMistake.init(rawValue:))
             pauses = true
         #endif
     }

@@ -25,7 +25,7 @@ package enum PlantedMistakes {
 
     /// The mistake in the environment of this process; nil where it names none of the engines' mistakes.
     private static var chosen: EngineMistake? {
-        getenv(SelfTest.variable).flatMap { EngineMistake(rawValue: String(cString: $0)) }
+        MistakeVariable.value.flatMap(EngineMistake.init(rawValue:))
     }
 
     /// The engines with the mistake in the environment; unchanged where it names none of theirs.

@@ -119,24 +119,6 @@ package struct Checkout: Sendable {
         return files.map { String($0.dropLast(5)) }
     }
 
-    /// The mistakes that each scenario must find: the files of `Mistakes` beside the plans' directory.
-    ///
-    /// - Parameter content: the mistakes that the name `content` stands for.
-    package func mistakeList(content: [String]) throws -> MistakeList {
-        let directory = plansDirectory + "/../Mistakes"
-        var list = MistakeList()
-        for name in try FileTree.names(in: directory) where name.hasSuffix(".json5") {
-            let file = "\(directory)/\(name)"
-            let text = try FileTree.readText(file)
-            if name == "excused.json5" {
-                try list.readExcused(text, file: file)
-            } else {
-                try list.read(text, file: file, content: content)
-            }
-        }
-        return list
-    }
-
     /// Commit and branch of the checkout, read from its files without running git; empty without a checkout.
     package func revision() -> (commit: String, branch: String) {
         let root = plansDirectory == "Benchmarks/Plans" ? "." : plansDirectory + "/../.."

@@ -62,6 +62,11 @@ package struct Registries: Sendable {
         self.datasets = datasets
     }
 
+    /// The engine of a case, with a key if the case's conditions ask for encryption.
+    package func engine(of test: Case) -> (any Engine)? {
+        engines.engine(named: test.engine).map { $0.under(test) }
+    }
+
     /// A data set by name, or by path.
     package func dataset(named name: String) -> (any DatasetSource)? {
         if let source = datasets.source(named: name) { return source }

@@ -114,6 +114,21 @@ enum Figure {
         }
     }
 
+    private static let superscripts = Array(
+        "\u{2070}\u{B9}\u{B2}\u{B3}\u{2074}\u{2075}\u{2076}\u{2077}\u{2078}\u{2079}"
+    )
+
+    /// A number of rows for an axis: powers of ten are written with exponents, since their zeros do not fit.
+    static func sizeTick(_ size: Int) -> String {
+        var (rest, power) = (size, 0)
+        while rest > 1, rest % 10 == 0 {
+            rest /= 10
+            power += 1
+        }
+        guard rest == 1, power > 3, power < 20 else { return grouped(size) }
+        return "10" + String(String(power).compactMap { $0.wholeNumberValue.map { superscripts[$0] } })
+    }
+
     static let byteUnits = ["B", "KiB", "MiB", "GiB", "TiB"]
 
     /// The unit that `value` is best read in, and its size in bytes.

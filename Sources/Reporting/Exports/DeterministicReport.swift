@@ -88,3 +88,11 @@ enum DeterministicReport {
         return line
     }
 }
+
+extension Reporting {
+    /// The facts that equal seed, plan, binary and libraries determine: equal text on every machine, after a merge, and
+    /// in whatever order the cases ran.
+    package static func deterministic(_ run: Run) -> String {
+        DeterministicReport.text(run)
+    }
+}

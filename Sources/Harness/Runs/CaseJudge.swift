@@ -101,7 +101,7 @@ struct CaseJudge: Sendable {
     /// To be called while the case's files still exist.
     func blameMachine(_ end: WorkerEnd, _ result: inout CaseResult, _ directory: String) {
         guard [.violation, .unpromised, .known, .harnessError].contains(result.verdict),
-            let reason = HarnessFault.reason(after: end, directory: directory)
+            let reason = end.machineFault(in: directory)
         else { return }
         result.verdict = .harnessError
         result.message = reason + (result.message.isEmpty ? "" : "; \(result.message)")

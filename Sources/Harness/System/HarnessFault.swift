@@ -22,21 +22,6 @@ package enum HarnessFault {
     /// itself.
     static let honestFileCount: UInt64 = 4_096
 
-    /// The fault of the machine behind the end of a worker process.
-    package static func reason(after end: WorkerEnd, directory: String) -> String? {
-        if case .signalled(let signal) = end.end, end.stopped == nil,
-            let reason = reason(signal: signal)
-        {
-            return reason
-        }
-        var texts = [end.standardError]
-        if let report = end.report {
-            texts += report.messages + report.brokenTrials + report.trials.map(\.detail)
-            if let failure = report.harnessFailure { texts.append(failure) }
-        }
-        return reason(in: directory) ?? reason(texts: texts, directory: directory)
-    }
-
     /// The fault behind a signal that no engine sends: it came from outside the process.
     static func reason(signal: Int32) -> String? {
         switch signal {

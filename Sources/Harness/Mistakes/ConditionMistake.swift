@@ -1,9 +1,3 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
-
 /// A condition of a case that the harness leaves out on purpose, in a build with the trait Zoo, to test that a check
 /// notices it.
 package enum ConditionMistake: String, Sendable, CaseIterable {
@@ -26,7 +20,7 @@ package enum ConditionMistake: String, Sendable, CaseIterable {
     /// Whether this process is to make this mistake.
     package var isPlanted: Bool {
         #if Zoo
-            getenv(SelfTest.variable).map { String(cString: $0) } == rawValue
+            MistakeVariable.value == rawValue
         #else
             false
         #endif

@@ -50,7 +50,7 @@ package struct RecordedStep {
         program.limitSeconds = seconds
         // A mistake planted by a self-test is planted in all processes of the case.
         program.variables = WorkerEnvironment.inherited().map(\.text)
-            .filter { $0.hasPrefix(SelfTest.variable + "=") }
+            .filter { $0.hasPrefix(MistakeVariable.name + "=") }
         let volatile = try VolatileNames(adding: context.engine.coordinationPatterns, to: [])
         let run = try Recorder(program, directory: location.directory, volatile: volatile, in: place).run()
         let report = try report(place + "/report")
