@@ -3,7 +3,7 @@ extension Floors {
         room: "Sources/RunRecords/",
         folders: [
             // The files of the machine; figures, and tables of rows, without the case that they belong to.
-            "Files", "Measurements", "Tables",
+            "Files", "Measurements", "DatasetTables",
             // One case; a run, which is a directory of cases; what follows from the figures of a run.
             "Cases", "Runs", "Figures",
             // Several runs: a baseline and its gate, two runs side by side, shards, the archive.
@@ -53,8 +53,8 @@ extension Floors {
     static let scenarios = Floors(
         room: "Benchmarks/Scenarios/",
         folders: [
-            // What scenarios of several families have in common: databases that are opened, loaded and copied; metrics and
-            // tallies; rows and the content that they must lead to; processes and threads that work on a database.
+            // What scenarios of several families have in common: databases that are opened, loaded and copied; metrics
+            // and tallies; rows and the content that they must lead to; processes and threads that work on a database.
             "Databases", "Findings", "Content", "Actors",
             // The families of scenarios, and Keyed, the load of YCSB.
             "Queries", "Migration", "Keyed", "Concurrency", "Crash", "Growth", "Corruption", "Workload", "",

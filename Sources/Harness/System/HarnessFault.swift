@@ -1,6 +1,3 @@
-import Measuring
-import RunRecords
-
 #if canImport(Glibc)
     import Glibc
 #else
