@@ -27,14 +27,14 @@ extension MigrationBackup {
     static func path(_ path: String, _ version: UInt64) -> String { "\(path).before-v\(version)" }
 
     /// Copies the newest version of a store beside it. The backup of an earlier attempt is replaced.
-    static func make(_ store: Store, _ configuration: Realm.Configuration, _ version: UInt64) throws(Realm.Error) {
+    static func make(_ store: Store, _ configuration: Realm.Configuration, _ version: UInt64) throws(RealmError) {
         guard configuration.migrationBackup != .none, configuration.inMemoryIdentifier == nil else { return }
         let path = path(store.path, version)
         let fileSystem = store.options.fileSystem
         do throws(FileError) {
             if try fileSystem.status(path) != nil { try fileSystem.remove(path) }
         } catch {
-            throw Realm.Error(error)
+            throw RealmError(error)
         }
         try storage { () throws(StorageError) in
             try store.writeCopy(to: path, cipher: store.options.cipher)

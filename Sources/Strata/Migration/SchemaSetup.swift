@@ -39,7 +39,7 @@ struct SchemaSetup {
             return store
         } catch {
             close(store)
-            guard let error = error as? Realm.Error, error.code == .schemaMismatch,
+            guard let error = error as? RealmError, error.code == .schemaMismatch,
                 configuration.deleteRealmIfMigrationNeeded, !configuration.readOnly
             else { throw error }
             try removeFiles(configuration)
@@ -54,13 +54,13 @@ struct SchemaSetup {
     static func join(_ store: Store, _ configuration: Realm.Configuration) throws {
         let setup = SchemaSetup(store, configuration)
         if try setup.needsWorkshop() {
-            throw Realm.Error(
+            throw RealmError(
                 .alreadyOpen,
                 "\(configuration.path) needs several steps of its migrationPlan and is open; release every Realm "
                     + "and object of it first")
         }
-        do { try setup.run() } catch Realm.Error.schemaMismatch where configuration.deleteRealmIfMigrationNeeded {
-            throw Realm.Error(
+        do { try setup.run() } catch RealmError.schemaMismatch where configuration.deleteRealmIfMigrationNeeded {
+            throw RealmError(
                 .alreadyOpen,
                 "\(configuration.path) needs a migration, and deleteRealmIfMigrationNeeded cannot delete it while it "
                     + "is open; release every Realm and object of it first")
@@ -77,14 +77,14 @@ struct SchemaSetup {
     /// Removes a file, its log, and the other files beside it that belong to it.
     /// - Returns: whether the file existed.
     @discardableResult
-    static func removeFiles(_ configuration: Realm.Configuration) throws(Realm.Error) -> Bool {
+    static func removeFiles(_ configuration: Realm.Configuration) throws(RealmError) -> Bool {
         try storage { () throws(StorageError) in
             try Store.removeFiles(path: configuration.path, options: configuration.storeOptions)
         }
     }
 
     /// Opens the file itself, repaired if the configuration says so.
-    static func openFile(_ configuration: Realm.Configuration) throws(Realm.Error) -> Store {
+    static func openFile(_ configuration: Realm.Configuration) throws(RealmError) -> Store {
         let options = try configuration.sealedOptions()
         return try storage { () throws(StorageError) in
             func told(_ report: StrataRepair.DamageReport) {
@@ -173,7 +173,7 @@ struct SchemaSetup {
             if PlantedMistake.versionDown.isPlanted, known.userVersion > configuration.schemaVersion { return true }
         #endif
         if known.userVersion > configuration.schemaVersion {
-            throw Realm.Error(
+            throw RealmError(
                 .schemaMismatch,
                 "\(configuration.path) has schema version \(known.userVersion), the configuration asks for "
                     + "\(configuration.schemaVersion); the file was written by a newer program")
@@ -184,8 +184,8 @@ struct SchemaSetup {
         return known.userVersion == configuration.schemaVersion && !change.isChange
     }
 
-    private func mismatch(_ reasons: [String]) -> Realm.Error {
-        Realm.Error(
+    private func mismatch(_ reasons: [String]) -> RealmError {
+        RealmError(
             .schemaMismatch,
             "\(configuration.path) needs a migration: " + reasons.joined(separator: "; ")
                 + ". Raise schemaVersion and give a migrationBlock")
@@ -201,7 +201,7 @@ struct SchemaSetup {
             if known.userVersion != configuration.schemaVersion {
                 reasons.append("its schema version is \(known.userVersion), not \(configuration.schemaVersion)")
             }
-            throw Realm.Error(
+            throw RealmError(
                 .schemaMismatch,
                 "\(configuration.path) is read-only and cannot be migrated: " + reasons.joined(separator: "; "))
         }
@@ -226,7 +226,7 @@ struct SchemaSetup {
         do {
             let steps = try configuration.migrationSteps(from: version)
             guard steps.count == 1 else {
-                throw Realm.Error(.schemaMismatch, "\(configuration.path) was changed while it was opened; try again")
+                throw RealmError(.schemaMismatch, "\(configuration.path) was changed while it was opened; try again")
             }
             let run = try MigrationRun(steps[0], of: configuration, store)
             try MigrationBackup.make(store, configuration, version)

@@ -104,7 +104,7 @@ enum InstanceCache {
             shared.add(inbox)
             made.show(try shared.store.snapshot())
         } catch {
-            throw Realm.Error(error)
+            throw RealmError(error)
         }
         return made
     }
@@ -131,9 +131,9 @@ extension RealmInstance {
 
 extension Realm.Configuration {
     /// - Throws: `invalidInput` if it names neither a file nor a database in memory.
-    func requirePlace() throws(Realm.Error) {
+    func requirePlace() throws(RealmError) {
         if fileURL != nil || inMemoryIdentifier != nil { return }
-        throw Realm.Error(.invalidInput, "the configuration has neither fileURL nor inMemoryIdentifier")
+        throw RealmError(.invalidInput, "the configuration has neither fileURL nor inMemoryIdentifier")
     }
 
     /// Whether an instance of this configuration can serve `other`.

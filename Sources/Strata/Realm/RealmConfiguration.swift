@@ -137,7 +137,7 @@ extension Realm {
         /// With ``Durability/full`` no commit is lost. With the other classes the newest commits may be in memory only,
         /// for instance on a full disk: the file then stays open, and the next open in this process writes them, once
         /// there is space. They are lost if the process ends before.
-        public var closeFailureHandler: (@Sendable (Error) -> Void)?
+        public var closeFailureHandler: (@Sendable (RealmError) -> Void)?
         /// For how many seconds a write waits for another process that has the turn to write and gives no sign of life,
         /// because it was stopped by a signal, by a debugger or with its container. Then the write throws
         /// `processStopped`. A process in a long write gives signs of life, and is waited for.
@@ -159,7 +159,7 @@ extension Realm {
             migrationPlan: MigrationPlan? = nil, migrationBackup: MigrationBackup = .none,
             migrationProgress: (@Sendable (MigrationProgress) -> Void)? = nil, seedFilePath: URL? = nil,
             maximumNumberOfActiveVersions: UInt? = nil, growth: GrowthPolicy = .standard,
-            compaction: CompactionPolicy = .never, closeFailureHandler: (@Sendable (Error) -> Void)? = nil,
+            compaction: CompactionPolicy = .never, closeFailureHandler: (@Sendable (RealmError) -> Void)? = nil,
             report: (@Sendable (Report) -> Void)? = nil, verification: Verification = .whenRead,
             verificationLimit: Int = Configuration.standardVerificationLimit
         ) {
@@ -209,7 +209,7 @@ extension Realm.Configuration {
     var path: String { inMemoryIdentifier.map { "memory:" + $0 } ?? fileURL?.path ?? "" }
 
     /// The path of the file itself, also if ``path`` is a symbolic link: copies that may replace it are made beside it.
-    func filePath() throws(Realm.Error) -> String {
+    func filePath() throws(RealmError) -> String {
         try storage { () throws(StorageError) in try storeOptions.resolve(path) }
     }
 
@@ -233,30 +233,30 @@ extension Realm.Configuration {
 
     /// ``storeOptions`` with the cipher of the encryption key.
     /// - Throws: `invalidInput` for a key of another length, for an in-memory Realm, and in a build without Crypto.
-    func sealedOptions() throws(Realm.Error) -> StoreOptions {
+    func sealedOptions() throws(RealmError) -> StoreOptions {
         var options = storeOptions
         options.cipher = try Self.cipher(encryptionKey)
         if encryptionKey != nil && inMemoryIdentifier != nil {
-            throw Realm.Error(.invalidInput, "a Realm in memory is not encrypted; leave out its encryptionKey")
+            throw RealmError(.invalidInput, "a Realm in memory is not encrypted; leave out its encryptionKey")
         }
         return options
     }
 
-    static func cipher(_ key: Data?) throws(Realm.Error) -> (any Cipher)? {
+    static func cipher(_ key: Data?) throws(RealmError) -> (any Cipher)? {
         guard let key else { return nil }
         do throws(EncryptionKey.Refusal) { return try EncryptionKey.cipher([UInt8](key)) } catch {
             switch error {
             case .size(let count):
-                throw Realm.Error(.invalidInput, "an encryption key has 64 bytes, not \(count)")
+                throw RealmError(.invalidInput, "an encryption key has 64 bytes, not \(count)")
             case .notBuilt:
-                throw Realm.Error(
+                throw RealmError(
                     .invalidInput, "this build has no encryption; install libssl-dev and build with the trait Crypto")
             }
         }
     }
 
     /// The classes that this configuration opens.
-    func plans() throws(Realm.Error) -> [ClassPlan] {
+    func plans() throws(RealmError) -> [ClassPlan] {
         if let objectTypes { return try ClassPlan.closure(of: objectTypes, named: true) }
         let found = ClassDiscovery.allClasses().filter { $0.shouldIncludeInDefaultSchema() }
         return try ClassPlan.closure(of: found, named: false)

@@ -15,7 +15,7 @@ extension Realm.Configuration {
         /// A read of something deleted, missing or unreadable: the caller got a substitute.
         case substituted(InvalidAccessReport)
         /// The file's last Realm was released, and closing the file failed.
-        case closeFailed(Realm.Error)
+        case closeFailed(RealmError)
         /// The file system does not guarantee what the database relies on. The file was opened all the same.
         case unsafeFileSystem(String)
         /// The file existed and had no byte in it, and is a new database now: a program made it empty, or it was

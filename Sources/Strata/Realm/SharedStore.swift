@@ -89,7 +89,7 @@ final class SharedStore: Sendable {
             return made
         }
         if entry.opener.load(ordering: .relaxed) == CallingContext.thread {
-            throw Realm.Error(
+            throw RealmError(
                 .wrongState, "\(key.path) is being migrated by this thread; use the migration's own objects")
         }
         let opened = try entry.store.withLock { place in
@@ -99,12 +99,12 @@ final class SharedStore: Sendable {
             // now.
             if let known = place.store, !known.isStale {
                 if known.isReadOnly != configuration.readOnly {
-                    throw Realm.Error(
+                    throw RealmError(
                         .alreadyOpen,
                         "\(key.path) is open already with readOnly \(known.isReadOnly); use the same value")
                 }
                 if known.encryptionKey != configuration.encryptionKey {
-                    throw Realm.Error(.alreadyOpen, "\(key.path) is open already with another encryptionKey")
+                    throw RealmError(.alreadyOpen, "\(key.path) is open already with another encryptionKey")
                 }
                 try SchemaSetup.join(known.store, configuration)
                 known.adopt(configuration)
@@ -148,7 +148,7 @@ final class SharedStore: Sendable {
             state.token?.cancel()
             return state.teller
         }
-        var failure: Realm.Error?
+        var failure: RealmError?
         do throws(StorageError) { try store.close() } catch {
             let unclosed = store.isOpen ? UnclosedStore(store: store, encryptionKey: encryptionKey) : nil
             if let unclosed { open.unclosed.withLock { $0 = unclosed } }
