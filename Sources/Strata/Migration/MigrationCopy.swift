@@ -7,13 +7,13 @@ import StrataStorage
 /// file itself is not changed before the last step is done; the copy of a process that dies is removed by the next
 /// attempt.
 struct MigrationCopy {
-    private let configuration: Realm.Configuration
+    private let configuration: RealmConfiguration
     private let options: StoreOptions
     private let path: String
     private let fileSystem: any FileSystem
 
     /// - Parameter suffix: of the copy's name.
-    init(_ configuration: Realm.Configuration, suffix: String) throws(RealmError) {
+    init(_ configuration: RealmConfiguration, suffix: String) throws(RealmError) {
         self.configuration = configuration
         var options = try configuration.sealedOptions()
         options.compactOnLaunch = nil

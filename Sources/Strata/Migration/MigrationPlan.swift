@@ -65,7 +65,7 @@ public struct MigrationStep: Sendable {
     ///     try plan.step(to: 2)?.run(on: configuration)
     /// - Parameter configuration: names the file; its classes are replaced by the step's own.
     /// - Throws: ``Realm/Error``, or the error of the block; the file is unchanged then.
-    public func run(on configuration: Realm.Configuration) throws {
+    public func run(on configuration: RealmConfiguration) throws {
         var configuration = configuration
         configuration.schemaVersion = schemaVersion
         configuration.migrationBlock = nil
@@ -75,7 +75,7 @@ public struct MigrationStep: Sendable {
     }
 }
 
-extension Realm.Configuration {
+extension RealmConfiguration {
     /// The plan's steps for a file of this version, or the block as the only step.
     /// - Throws: `invalidInput` for a plan that does not fit the configuration.
     func migrationSteps(from version: UInt64) throws(RealmError) -> [MigrationStep] {

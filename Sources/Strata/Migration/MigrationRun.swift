@@ -4,12 +4,12 @@ import StrataStorage
 struct MigrationRun {
     let store: Store
     /// With the classes of the new schema.
-    let configuration: Realm.Configuration
+    let configuration: RealmConfiguration
     private let block: @Sendable (Migration) throws -> Void
     /// The program's classes, to which the last step must lead.
     private let goal: [ClassPlan]?
 
-    init(_ step: MigrationStep, of configuration: Realm.Configuration, _ store: Store) throws(RealmError) {
+    init(_ step: MigrationStep, of configuration: RealmConfiguration, _ store: Store) throws(RealmError) {
         self.store = store
         block = step.block
         goal = step.schemaVersion == configuration.schemaVersion ? try configuration.plans() : nil

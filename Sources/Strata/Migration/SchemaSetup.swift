@@ -14,16 +14,16 @@ import StrataStorage
 /// After an error, file, schema and version are unchanged.
 struct SchemaSetup {
     private let store: Store
-    private let configuration: Realm.Configuration
+    private let configuration: RealmConfiguration
 
-    init(_ store: Store, _ configuration: Realm.Configuration) {
+    init(_ store: Store, _ configuration: RealmConfiguration) {
         self.store = store
         self.configuration = configuration
     }
 
     /// Opens a configuration's file, with its schema.
     /// - Throws: ``Realm/Error``, or the error of the migration block.
-    static func openStore(_ configuration: Realm.Configuration) throws -> Store {
+    static func openStore(_ configuration: RealmConfiguration) throws -> Store {
         try makeDirectory(configuration)
         try SeedFile(configuration)?.copyIfNeeded()
         var store = try openFile(configuration)
@@ -51,7 +51,7 @@ struct SchemaSetup {
 
     /// Brings a store with open Realms to the schema of another configuration.
     /// - Throws: `alreadyOpen` for a change that needs exclusive use of the file.
-    static func join(_ store: Store, _ configuration: Realm.Configuration) throws {
+    static func join(_ store: Store, _ configuration: RealmConfiguration) throws {
         let setup = SchemaSetup(store, configuration)
         if try setup.needsWorkshop() {
             throw RealmError(
@@ -68,7 +68,7 @@ struct SchemaSetup {
     }
 
     /// The schema version of an existing file.
-    static func schemaVersion(_ configuration: Realm.Configuration) throws -> UInt64 {
+    static func schemaVersion(_ configuration: RealmConfiguration) throws -> UInt64 {
         let store = try openFile(configuration)
         defer { close(store) }
         return try storage { () throws(StorageError) in try store.snapshot().view.schema.userVersion }
@@ -77,18 +77,18 @@ struct SchemaSetup {
     /// Removes a file, its log, and the other files beside it that belong to it.
     /// - Returns: whether the file existed.
     @discardableResult
-    static func removeFiles(_ configuration: Realm.Configuration) throws(RealmError) -> Bool {
+    static func removeFiles(_ configuration: RealmConfiguration) throws(RealmError) -> Bool {
         try storage { () throws(StorageError) in
             try Store.removeFiles(path: configuration.path, options: configuration.storeOptions)
         }
     }
 
     /// Opens the file itself, repaired if the configuration says so.
-    static func openFile(_ configuration: Realm.Configuration) throws(RealmError) -> Store {
+    static func openFile(_ configuration: RealmConfiguration) throws(RealmError) -> Store {
         let options = try configuration.sealedOptions()
         return try storage { () throws(StorageError) in
             func told(_ report: StrataRepair.DamageReport) {
-                configuration.recoveryHandler?(Realm.Configuration.DamageReport(report))
+                configuration.recoveryHandler?(RealmConfiguration.DamageReport(report))
             }
             let store = try Repair.open(
                 path: configuration.path, options: options, onDamage: configuration.onDamage.repair, handler: told)
@@ -115,9 +115,9 @@ struct SchemaSetup {
     }
 
     /// Creates the directory of the default file. That of any other file is the program's to create.
-    private static func makeDirectory(_ configuration: Realm.Configuration) throws {
+    private static func makeDirectory(_ configuration: RealmConfiguration) throws {
         guard configuration.files == nil, let url = configuration.fileURL,
-            url.lastPathComponent == Realm.Configuration.defaultFileName, url == Realm.Configuration.defaultFileURL()
+            url.lastPathComponent == RealmConfiguration.defaultFileName, url == RealmConfiguration.defaultFileURL()
         else { return }
         try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
     }

@@ -97,7 +97,7 @@ extension RealmInstance {
     /// file beside `path`, writes the copy from that file, and removes that file.
     fileprivate func writeCopyPastDamage(
         to path: String, _ cipher: (any Cipher)?
-    ) throws -> [Realm.Configuration.DamageReport.ClassReport] {
+    ) throws -> [RealmConfiguration.DamageReport.ClassReport] {
         let options = try configuration.sealedOptions()
         return try storage { () throws(StorageError) in
             let plain = path + ".salvaged"
@@ -120,7 +120,7 @@ extension RealmInstance {
                 SchemaSetup.close(salvaged)
                 throw error
             }
-            return report.tables.map(Realm.Configuration.DamageReport.ClassReport.init)
+            return report.tables.map(RealmConfiguration.DamageReport.ClassReport.init)
         }
     }
 }

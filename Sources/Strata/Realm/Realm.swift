@@ -20,6 +20,7 @@ import Synchronization
 /// time writes.
 public struct Realm: Equatable {
     public typealias Error = RealmError
+    public typealias Configuration = RealmConfiguration
 
     let instance: RealmInstance
 

@@ -7,7 +7,7 @@ import Synchronization
     import Glibc
 #endif
 
-extension Realm.Configuration {
+extension RealmConfiguration {
     /// An event of a database that no call could throw.
     public enum Report: Sendable, CustomStringConvertible {
         /// An unreadable place of the file. Reported once for each place and process.
@@ -69,7 +69,7 @@ extension Realm.Configuration {
     }
 }
 
-extension Realm.Configuration {
+extension RealmConfiguration {
     /// Reports events of a file that was just opened.
     func tellOpened(_ store: Store) {
         if store.damage.startedEmpty {

@@ -6,11 +6,11 @@ import StrataStorage
 /// Invariant: at any moment, and for every process, the path leads to no file or to the complete copy. If several
 /// processes open the missing file at once, all use the copy of the one that renames first.
 struct SeedFile {
-    private let configuration: Realm.Configuration
+    private let configuration: RealmConfiguration
     private let seed: String
 
     /// Nil if the configuration has no seed.
-    init?(_ configuration: Realm.Configuration) {
+    init?(_ configuration: RealmConfiguration) {
         guard let seed = configuration.seedFilePath else { return nil }
         self.configuration = configuration
         self.seed = seed.path

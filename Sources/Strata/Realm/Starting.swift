@@ -54,7 +54,7 @@ extension RealmInstance {
     }
 
     private static func start(
-        isolatedOn actor: isolated any Actor, configuration: Realm.Configuration, shared: SharedStore,
+        isolatedOn actor: isolated any Actor, configuration: RealmConfiguration, shared: SharedStore,
         token: NotificationToken, carried: Carried<(RealmInstance?, NotificationToken) -> Void>
     ) {
         // The task that would own the token was cancelled.

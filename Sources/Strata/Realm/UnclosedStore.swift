@@ -13,7 +13,7 @@ struct UnclosedStore {
 
     /// The store, for an open of the file while it still cannot be closed.
     /// - Throws: `alreadyOpen` if the configuration asks for options that an open store cannot adopt.
-    func join(_ configuration: Realm.Configuration) throws -> Store {
+    func join(_ configuration: RealmConfiguration) throws -> Store {
         guard !configuration.readOnly, encryptionKey == configuration.encryptionKey else {
             throw RealmError(
                 .alreadyOpen,

@@ -17,7 +17,7 @@ final class RealmInstance {
     let store: Store
     /// Keeps the store open; nil for the two sides of a migration, which run while it is being opened.
     let shared: SharedStore?
-    let configuration: Realm.Configuration
+    let configuration: RealmConfiguration
     let confinement: Confinement
     /// The thread that may use it without a further check.
     private let ownThread: UInt64
@@ -48,7 +48,7 @@ final class RealmInstance {
     let reference: InstanceReference
 
     init(
-        _ kind: Kind, store: Store, shared: SharedStore?, configuration: Realm.Configuration,
+        _ kind: Kind, store: Store, shared: SharedStore?, configuration: RealmConfiguration,
         confinement: Confinement, inbox: ChangeInbox? = nil, reference: InstanceReference = InstanceReference(),
         migration: MigrationSide? = nil
     ) throws(RealmError) {
@@ -385,7 +385,7 @@ final class RealmInstance {
         if configuration.invalidAccess == .trap { fatalError(message) }
         configuration.tell(
             .substituted(
-                Realm.Configuration.InvalidAccessReport(
+                RealmConfiguration.InvalidAccessReport(
                     className: className, key: key, version: currentView?.version.rawValue ?? 0, message: message)),
             isTold: isTold)
     }
