@@ -29,9 +29,10 @@ struct FloorsTests {
     @Test(
         "a planted upward reference in the object layer is found",
         arguments: [
-            ("Values", "func planted(_ instance: RealmInstance) {}"), ("Schema", "extension ClassAccess {}"),
-            ("Objects", "let planted = BoundPredicate.self"), ("Queries", "func planted(_ batch: ChangeBatch) {}"),
-            ("Notifications", "struct Planted {\n    var store: SharedStore?\n}"), ("Nowhere", "struct Planted {}"),
+            ("Values", "func planted(_ instance: RealmInstance) {}"), ("Values", "extension AnyRealmValue {}"),
+            ("Objects", "let planted = BoundPredicate.self"), ("Objects/Schema", "let planted = SortDescriptor.self"),
+            ("Queries", "func planted(_ batch: ChangeBatch) {}"), ("Queries", "let planted = Realm.Error.self"),
+            ("Notifications", "struct Planted {\n    var store: SharedStore?\n}"), ("Schema", "struct Planted {}"),
         ])
     func plantedInObjects(folder: String, text: String) { expectSeen(in: .objects, folder, text) }
 

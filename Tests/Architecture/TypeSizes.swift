@@ -10,7 +10,7 @@ enum TypeSizes {
     static let longTypes: [String: String] = [
         "Sources/Strata: RealmInstance":
             "shows a version: its view, rows, classes and observers, and goes to the next version",
-        "Sources/Strata: Realm": "what a program calls, with its configuration and errors",
+        "Sources/Strata: Realm": "what a program calls of an open database: no state but its instance",
         "Sources/Strata: ObjectBase": "the class that all of a program's classes share",
         "Sources/Strata: RealmCollection":
             "what a program calls of every collection: no state, an extension for each floor",

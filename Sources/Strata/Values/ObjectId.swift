@@ -128,7 +128,7 @@ public struct ObjectId: Hashable, Comparable, Sendable, CustomStringConvertible,
         }
     }
 
-    private static func malformed(_ string: String) -> Realm.Error {
-        Realm.Error(.invalidInput, "'\(string)' is not an ObjectId: 24 hexadecimal digits are needed")
+    private static func malformed(_ string: String) -> RealmError {
+        RealmError(.invalidInput, "'\(string)' is not an ObjectId: 24 hexadecimal digits are needed")
     }
 }

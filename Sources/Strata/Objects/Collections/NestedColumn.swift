@@ -37,8 +37,8 @@ extension _CollectionColumn {
         return nested.standing == nil || read(true) { _ in false }
     }
 
-    var replacedError: Realm.Error {
-        Realm.Error(
+    var replacedError: RealmError {
+        RealmError(
             .objectDeleted,
             "A list or a dictionary in '\(owner._access.name).\(property.name)' has been replaced or deleted; check "
                 + "isInvalidated, and read the property again")

@@ -6,11 +6,11 @@ import StrataRepair
     import Foundation
 #endif
 
-extension Realm.Configuration {
+extension RealmConfiguration {
     /// What an open does with a damaged file.
     ///
     /// All but ``fail`` keep the damaged file beside the new one, as `NAME.damaged-1` or with the next free number, and
-    /// report the losses to ``Realm/Configuration/recoveryHandler``.
+    /// report the losses to ``RealmConfiguration/recoveryHandler``.
     public enum DamagePolicy: Sendable, CaseIterable {
         /// Throws, and leaves the file unchanged.
         case fail
@@ -27,7 +27,7 @@ extension Realm.Configuration {
         /// Each page when it is first read.
         case whenRead
         /// All pages when the file is opened: before the open returns, which throws `invalidDatabase` for damage; or,
-        /// for a file above ``Realm/Configuration/verificationLimit``, in the background, which reports damage.
+        /// for a file above ``RealmConfiguration/verificationLimit``, in the background, which reports damage.
         case atOpen
     }
 
@@ -87,7 +87,7 @@ extension Realm.Configuration {
     }
 }
 
-extension Realm.Configuration.DamagePolicy {
+extension RealmConfiguration.DamagePolicy {
     var repair: StrataRepair.DamagePolicy {
         switch self {
         case .fail: .fail
@@ -98,7 +98,7 @@ extension Realm.Configuration.DamagePolicy {
     }
 }
 
-extension Realm.Configuration.DamageReport {
+extension RealmConfiguration.DamageReport {
     init(_ report: StrataRepair.DamageReport) {
         reason = "\(report.error)"
         keptFileURL = URL(fileURLWithPath: report.keptPath)
@@ -113,7 +113,7 @@ extension Realm.Configuration.DamageReport {
     }
 }
 
-extension Realm.Configuration.DamageReport.ClassReport {
+extension RealmConfiguration.DamageReport.ClassReport {
     init(_ table: SalvageReport.Table) {
         className = table.name
         objectsRecovered = table.rowsRecovered

@@ -1,6 +1,6 @@
 import StrataStorage
 
-extension Realm.Configuration {
+extension RealmConfiguration {
     /// How the file grows when its contents exceed it. All sizes are bytes.
     public enum GrowthPolicy: Sendable, Equatable {
         /// Doubles up to 1 MiB, then grows by an eighth of its size, between 1 and 64 MiB.
@@ -29,7 +29,7 @@ extension Realm.Configuration {
         /// Never moves data to free space. Free space is reused, and a free end of the file is truncated.
         case never
         /// The closure is asked at the first open of the file in this process, with total and used bytes; if it returns
-        /// true, the file is rewritten. As ``Realm/Configuration/shouldCompactOnLaunch``, over which it takes
+        /// true, the file is rewritten. As ``RealmConfiguration/shouldCompactOnLaunch``, over which it takes
         /// precedence.
         ///
         /// The file is opened as it is if another process has it open, or the disk has no room for a copy.

@@ -80,8 +80,8 @@ enum NestedEncoding {
         }
     }
 
-    static func tooDeep(_ name: String) -> Realm.Error {
-        Realm.Error(.invalidInput, "\(name) would hold more than \(deepest) lists and dictionaries inside one another")
+    static func tooDeep(_ name: String) -> RealmError {
+        RealmError(.invalidInput, "\(name) would hold more than \(deepest) lists and dictionaries inside one another")
     }
 
     /// Whether collections in a stored value, nested in `outer` others, exceed the maximum depth. The walk stops at

@@ -37,7 +37,7 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
 
     /// Why objects of the class cannot be read safely: a property has no value for what cannot be read. Nil for a
     /// usable class. A Realm leaves out only the unusable class, unless the program names it.
-    let unusable: Realm.Error?
+    let unusable: RealmError?
 
     /// Whether an object of the class is only a reference to its row: the program declares no other stored property and
     /// no deinit. So a program that keeps no reference to an object cannot tell it from another one of the same row.
@@ -63,9 +63,9 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
     }
 
     /// The error for a class that a Realm does not have, or that is unusable.
-    static func refusal(of type: ObjectBase.Type) -> Realm.Error {
+    static func refusal(of type: ObjectBase.Type) -> RealmError {
         plan(for: type).unusable
-            ?? Realm.Error(
+            ?? RealmError(
                 .schemaMismatch, "'\(type.className())' is not a class of this Realm: add it to objectTypes")
     }
 
@@ -170,7 +170,7 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
     /// - Throws: `schemaMismatch` for an invalid declaration, and if two classes share a name.
     /// - Parameter named: whether the program names the classes, so that each must be usable. An unusable class that
     ///   was discovered or linked to is only left out itself.
-    static func closure(of types: [ObjectBase.Type], named: Bool) throws(Realm.Error) -> [ClassPlan] {
+    static func closure(of types: [ObjectBase.Type], named: Bool) throws(RealmError) -> [ClassPlan] {
         if named { for type in types { if let reason = plan(for: type).unusable { throw reason } } }
         var plans: [String: ClassPlan] = [:]
         var waiting = types
@@ -178,7 +178,7 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
             let plan = ClassPlan.plan(for: type)
             if let known = plans[plan.name] {
                 if known.type == type { continue }
-                throw Realm.Error(
+                throw RealmError(
                     .schemaMismatch,
                     "two classes are called '\(plan.name)': \(String(reflecting: known.type)) and "
                         + "\(String(reflecting: type)); rename one, or list the wanted ones in objectTypes")
@@ -207,7 +207,7 @@ private final class ShownDeclaration: Sendable {
 extension ClassPlan {
     /// The error if a property has nothing to read as when its value cannot be read: its custom type refuses the stored
     /// type's own default, and it is neither optional nor has a default.
-    private static func missingStart(_ fields: [PlanField], _ prototype: ObjectBase, _ name: String) -> Realm.Error? {
+    private static func missingStart(_ fields: [PlanField], _ prototype: ObjectBase, _ name: String) -> RealmError? {
         for field in fields {
             guard let custom = field.shape.customType, custom.start() == nil else { continue }
             var remedy: String?
@@ -216,7 +216,7 @@ extension ClassPlan {
             } else if !field.field.hasValue(prototype._field(field.offset)) {
                 remedy = "declare it \(custom)?, or give it a default for what cannot be read"
             }
-            if let remedy { return Realm.Error(.schemaMismatch, "'\(name).\(field.name)': \(remedy)") }
+            if let remedy { return RealmError(.schemaMismatch, "'\(name).\(field.name)': \(remedy)") }
         }
         return nil
     }
@@ -240,9 +240,9 @@ extension ClassPlan {
     }
 
     /// - Throws: `schemaMismatch` for invalid declarations.
-    private func check() throws(Realm.Error) {
-        func refuse(_ field: PlanField, _ reason: String) -> Realm.Error {
-            Realm.Error(.schemaMismatch, "'\(name).\(field.name)': \(reason)")
+    private func check() throws(RealmError) {
+        func refuse(_ field: PlanField, _ reason: String) -> RealmError {
+            RealmError(.schemaMismatch, "'\(name).\(field.name)': \(reason)")
         }
         for field in fields {
             if field.isPrimary {
@@ -271,7 +271,7 @@ extension ClassPlan {
         }
         try checkNames()
         if fields.count(where: \.isPrimary) > 1 {
-            throw Realm.Error(.schemaMismatch, "'\(name)' has more than one primary key")
+            throw RealmError(.schemaMismatch, "'\(name)' has more than one primary key")
         }
         try checkUniqueKeys()
     }
@@ -289,8 +289,8 @@ extension ClassPlan {
 
     /// The error for a class that has stored properties of which none is persisted: all that its objects hold would be
     /// lost silently.
-    private var withoutColumns: Realm.Error {
-        Realm.Error(
+    private var withoutColumns: RealmError {
+        RealmError(
             .schemaMismatch,
             "'\(name)' has stored properties, and none that is persisted: declare them @Persisted var "
                 + "\(otherNames.prefix(3).joined(separator: ", @Persisted var "))")
@@ -298,10 +298,10 @@ extension ClassPlan {
 
     /// Checks that the names in the older form of declaration are those of properties: a property that lost its
     /// `@objc dynamic` and got no `@Persisted` is not persisted.
-    private func checkNames() throws(Realm.Error) {
+    private func checkNames() throws(RealmError) {
         let known = Set(fields.map(\.name))
-        func refuse(_ list: String, _ name: String, _ remedy: String) -> Realm.Error {
-            Realm.Error(.schemaMismatch, "'\(self.name)': \(list) names '\(name)', \(remedy)")
+        func refuse(_ list: String, _ name: String, _ remedy: String) -> RealmError {
+            RealmError(.schemaMismatch, "'\(self.name)': \(list) names '\(name)', \(remedy)")
         }
         let wanted = [
             ("primaryKey()", [type.primaryKey()].compactMap(\.self)), ("indexedProperties()", type.indexedProperties()),

@@ -52,3 +52,15 @@ enum AnyComparable {
 
     private static func bigEndian(_ bits: UInt64) -> [UInt8] { withUnsafeBytes(of: bits.bigEndian) { Array($0) } }
 }
+
+extension _StoredValue {
+    /// The content of a column of bytes, in the form that queries compare.
+    init(_ bytes: UnsafeRawBufferPointer, _ tag: ColumnTag) {
+        switch tag.collection == .none ? tag.type : .data {
+        case .string: self = .text(String(decoding: bytes, as: UTF8.self))
+        case .decimal128: self = Decimal128(bytes: bytes).map { .decimal($0) } ?? .null
+        case .any: self = AnyComparable.value(bytes) ?? .null
+        default: self = .bytes(Array(bytes))
+        }
+    }
+}
