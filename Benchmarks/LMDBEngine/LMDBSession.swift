@@ -4,12 +4,7 @@
     import Measuring
     import PackedRows
     import RunRecords
-
-    #if canImport(Glibc)
-        import Glibc
-    #else
-        import Darwin
-    #endif
+    import Platform
 
     /// A thread's session on an environment. Each call is one transaction, unless documented otherwise.
     final class LMDBSession: TableSession {

@@ -2,12 +2,7 @@
     import Harness
     import RunRecords
     import Synchronization
-
-    #if canImport(Darwin)
-        import Darwin
-    #else
-        import Glibc
-    #endif
+    import Platform
 
     /// A store's state for the mistakes of its transactions.
     struct PlantedState: Sendable {

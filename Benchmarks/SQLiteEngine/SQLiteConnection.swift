@@ -4,12 +4,7 @@
     import Measuring
     import RunRecords
     import Synchronization
-
-    #if canImport(Glibc)
-        import Glibc
-    #else
-        import Darwin
-    #endif
+    import Platform
 
     /// A lock for the writers of this process on one file, like the single writer queue of an application.
     ///

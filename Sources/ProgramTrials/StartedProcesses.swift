@@ -1,12 +1,7 @@
 import Harness
+import Platform
 import RunRecords
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The processes that a program started and no longer owns: daemons, and processes in sessions of their own.
 ///

@@ -1,12 +1,7 @@
 import Harness
 import Measuring
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// How a watched program ended.
 package struct WatchedEnd: Sendable {

@@ -2,12 +2,7 @@
     import Testing
 
     @testable import Measuring
-
-    #if canImport(Glibc)
-        import Glibc
-    #else
-        import Darwin
-    #endif
+    import Platform
 
     @Suite("PlantedDelay", .serialized)
     struct PlantedDelayTests {

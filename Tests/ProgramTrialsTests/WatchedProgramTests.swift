@@ -1,15 +1,10 @@
 import Harness
 import Measuring
+import Platform
 import RunRecords
 import Testing
 
 @testable import ProgramTrials
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 @Suite("Watched programs")
 struct WatchedProgramTests {

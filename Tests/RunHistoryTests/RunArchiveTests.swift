@@ -4,12 +4,7 @@
     import Testing
 
     @testable import RunHistory
-
-    #if canImport(Glibc)
-        import Glibc
-    #else
-        import Darwin
-    #endif
+    import Platform
 
     @Suite("RunArchive")
     final class RunArchiveTests {

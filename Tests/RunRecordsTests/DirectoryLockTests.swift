@@ -1,12 +1,7 @@
+import Platform
 import Testing
 
 @testable import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 @Suite("DirectoryLock")
 struct DirectoryLockTests {

@@ -1,15 +1,10 @@
 import JSONText
 import Measuring
+import Platform
 import Seeds
 import Testing
 
 @testable import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// A directory that is removed with the value.
 final class TemporaryDirectory {

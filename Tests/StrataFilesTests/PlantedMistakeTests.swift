@@ -1,12 +1,7 @@
 #if Zoo
     import StrataFiles
     import Testing
-
-    #if canImport(Glibc)
-        import Glibc
-    #else
-        import Darwin
-    #endif
+    import Platform
 
     @Suite("PlantedMistake")
     struct PlantedMistakeTests {

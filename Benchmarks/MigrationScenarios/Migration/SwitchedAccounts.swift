@@ -1,13 +1,8 @@
 import Harness
 import Measuring
+import Platform
 import RunRecords
 import StoreMigration
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Two accounts, each with stores, an outbox and a writer of its own, are used in turn: one is closed and compacted,
 /// then the other one is opened. In each phase; if the phase writes both stores, with batches that wait in the outbox.

@@ -2,14 +2,9 @@ import CaseFiles
 import Commands
 import Harness
 import Measuring
+import Platform
 import RunRecords
 import Seeds
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 struct SoakCommand: Command {
     let name = "soak"

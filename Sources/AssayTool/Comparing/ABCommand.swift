@@ -2,15 +2,10 @@ import Commands
 import Harness
 import JSONText
 import Measuring
+import Platform
 import Reporting
 import RunRecords
 import Seeds
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// `assay ab`: measures two builds of this tool in pairs.
 struct ABCommand: Command {

@@ -1,14 +1,9 @@
 import Commands
 import Harness
+import Platform
 import RunRecords
 import Seeds
 import Statistics
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// `assay bisect`: finds the revision that made a case slower.
 struct BisectCommand: Command {

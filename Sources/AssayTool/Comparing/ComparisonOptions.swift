@@ -1,12 +1,7 @@
 import Commands
 import Harness
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Options and checks shared by the commands that compare programs.
 enum ComparisonOptions {

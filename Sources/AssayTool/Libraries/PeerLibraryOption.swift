@@ -1,14 +1,9 @@
 import Commands
 import DuckDBEngine
 import Harness
+import Platform
 import RunRecords
 import Seeds
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// `--peer-library rocksdb=FILE`: the shared library to use for a peer engine.
 ///

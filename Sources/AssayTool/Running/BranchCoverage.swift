@@ -1,11 +1,6 @@
 import Harness
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Which rare branches of the engines were taken by any process of a campaign. A branch that none took was not tested.
 ///

@@ -1,15 +1,10 @@
 import Commands
 import Harness
 import Measuring
+import Platform
 import Reporting
 import RunRecords
 import Seeds
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 struct RunCommand: Command {
     let name = "run"

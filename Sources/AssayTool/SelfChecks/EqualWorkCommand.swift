@@ -2,14 +2,9 @@ import Commands
 import Datasets
 import Harness
 import Measuring
+import Platform
 import RunRecords
 import Seeds
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 struct EqualWorkCommand: Command {
     let name = "equal-work"

@@ -1,15 +1,10 @@
 import Commands
 import Harness
+import Platform
 import RunRecords
 
 #if Zoo
     import Zoo
-#endif
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
 #endif
 
 struct SelfTestCommand: Command {

@@ -1,13 +1,8 @@
 import Commands
 import Harness
+import Platform
 import RunRecords
 import Seeds
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 struct VerifyFiguresCommand: Command {
     let name = "verify-figures"

@@ -1,11 +1,6 @@
 import Measuring
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 // Invariants:
 // 1. A process forks only while it has one thread, and checks that before every fork: a child that was forked after a
@@ -97,11 +92,7 @@ package final class ForkedChild {
     }
 
     private func kill(_ process: Int32, _ signal: Int32) {
-        #if canImport(Glibc)
-            _ = Glibc.kill(process, signal)
-        #else
-            _ = Darwin.kill(process, signal)
-        #endif
+        _ = Platform.kill(process, signal)
     }
 
     /// Waits until the child has ended. A second call returns the same result.

@@ -1,11 +1,6 @@
 import Measuring
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Tells what was wrong with the machine from what an engine did wrong.
 ///
@@ -77,11 +72,7 @@ package enum HarnessFault {
     }
 
     private static func write(_ descriptor: Int32, _ bytes: [UInt8]) -> Int {
-        #if canImport(Glibc)
-            Glibc.write(descriptor, bytes, bytes.count)
-        #else
-            Darwin.write(descriptor, bytes, bytes.count)
-        #endif
+        Platform.write(descriptor, bytes, bytes.count)
     }
 
     private static func full(_ directory: String, _ free: String) -> String {

@@ -1,10 +1,5 @@
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// How a worker is started under a profiler: the words that precede the worker's command line.
 package struct ProcessFront: Sendable {

@@ -1,12 +1,7 @@
 import JSONText
+import Platform
 import RunRecords
 import Seeds
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// A revision could not be built into a program to compare.
 package struct RevisionBuildError: Error, CustomStringConvertible {

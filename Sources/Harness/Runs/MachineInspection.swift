@@ -1,11 +1,6 @@
 import Measuring
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Examines the machine of a run.
 package enum MachineInspection {

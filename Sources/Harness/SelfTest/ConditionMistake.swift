@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// A condition of a case that the harness leaves out on purpose, in a build with the trait Zoo, to test that a check
 /// notices it.

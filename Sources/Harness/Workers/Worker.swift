@@ -1,12 +1,7 @@
 import JSONText
 import Measuring
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The main function of `assay worker`: it reads a request, runs one case, writes its report, and ends.
 package struct Worker {

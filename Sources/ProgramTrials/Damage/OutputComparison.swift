@@ -1,10 +1,5 @@
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The output of a command, as lines that are comparable between runs.
 package struct PrintedLines: Equatable, Sendable {

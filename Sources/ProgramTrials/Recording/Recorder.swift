@@ -1,12 +1,7 @@
 import FaultModel
 import Harness
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Runs a program under the recorder.
 package struct Recorder {

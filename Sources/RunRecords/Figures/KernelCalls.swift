@@ -1,5 +1,5 @@
 #if canImport(Glibc)
-    import Glibc
+    import Platform
 
     /// System calls that Swift's Glibc module lacks (guarded by _GNU_SOURCE, or variadic). They are looked up by name.
     package enum KernelCalls {
@@ -17,19 +17,12 @@
             @convention(c) (pid_t, Int32, UnsafePointer<rlimit>?, UnsafeMutablePointer<rlimit>?) -> Int32
         private typealias ProcessDescriptor = @convention(c) (pid_t, UInt32) -> Int32
 
-        private static let processLimitFunction: ProcessLimit? = find("prlimit", as: ProcessLimit.self)
-        private static let processDescriptorFunction: ProcessDescriptor? =
-            find("pidfd_open", as: ProcessDescriptor.self)
-        private static let addDirectoryFunction =
-            find("posix_spawn_file_actions_addchdir_np", as: AddDirectory.self)
-        private static let copyFileRangeFunction: CopyFileRange? = find("copy_file_range", as: CopyFileRange.self)
-        private static let processControlFunction: ProcessControl? = find("prctl", as: ProcessControl.self)
-
-        private static func find<Function>(_ name: String, as type: Function.Type) -> Function? {
-            // A null handle searches the whole program, as RTLD_DEFAULT does, whose macro Swift does not import.
-            guard let symbol = dlsym(nil, name) else { return nil }
-            return unsafeBitCast(symbol, to: type)
-        }
+        private static let processLimitFunction = LoadedSymbols.function("prlimit", as: ProcessLimit.self)
+        private static let processDescriptorFunction = LoadedSymbols.function("pidfd_open", as: ProcessDescriptor.self)
+        private static let addDirectoryFunction = LoadedSymbols.function(
+            "posix_spawn_file_actions_addchdir_np", as: AddDirectory.self)
+        private static let copyFileRangeFunction = LoadedSymbols.function("copy_file_range", as: CopyFileRange.self)
+        private static let processControlFunction = LoadedSymbols.function("prctl", as: ProcessControl.self)
 
         /// Copies up to `count` bytes from one descriptor's position to the other's; returns -1 with errno on failure.
         package static func copyFileRange(_ input: Int32, _ output: Int32, count: Int) -> Int {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 extension FileTree {
     /// Copies a file, or a directory with everything below it, to a path that does not exist, with permissions.

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// A file operation of the harness itself that failed.
 package struct FileTreeError: Error, CustomStringConvertible {
@@ -260,11 +256,7 @@ package enum FileTree {
         var offset = 0
         while offset < bytes.count {
             let written = bytes.withUnsafeBytes { buffer in
-                #if canImport(Glibc)
-                    Glibc.write(descriptor, buffer.baseAddress?.advanced(by: offset), bytes.count - offset)
-                #else
-                    Darwin.write(descriptor, buffer.baseAddress?.advanced(by: offset), bytes.count - offset)
-                #endif
+                Platform.write(descriptor, buffer.baseAddress?.advanced(by: offset), bytes.count - offset)
             }
             if written < 0 && errno == EINTR { continue }
             guard written > 0 else { throw FileTreeError("write", path) }
@@ -274,11 +266,7 @@ package enum FileTree {
 
     /// Truncates a file to a length.
     package static func truncate(_ path: String, to length: Int) throws(FileTreeError) {
-        #if canImport(Glibc)
-            let result = Glibc.truncate(path, off_t(length))
-        #else
-            let result = Darwin.truncate(path, off_t(length))
-        #endif
+        let result = Platform.truncate(path, off_t(length))
         if result != 0 { throw FileTreeError("cut", path) }
     }
 }

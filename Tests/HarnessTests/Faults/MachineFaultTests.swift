@@ -1,14 +1,9 @@
+import Platform
 import RunRecords
 import Seeds
 import Testing
 
 @testable import Harness
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Failures of the machine are no verdicts on an engine.
 @Suite("Faults of the machine", .serialized)

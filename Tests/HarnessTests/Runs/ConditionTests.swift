@@ -1,14 +1,9 @@
+import Platform
 import RunRecords
 import Seeds
 import Testing
 
 @testable import Harness
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 @Suite("Condition")
 struct ConditionTests {

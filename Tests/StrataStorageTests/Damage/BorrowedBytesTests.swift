@@ -1,13 +1,8 @@
+import Platform
 import StrataFiles
 import Testing
 
 @testable import StrataStorage
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// A page that is lost while borrowed bytes are read appears as zeros. Walks once handed out rows and elements, and
 /// never asked afterwards whether their bytes had been there.

@@ -1,12 +1,7 @@
+import Platform
 import StrataFiles
 import StrataStorage
 import Testing
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// A process once wrote over a place that another process had found damaged. Since then known damage belongs to the
 /// file and is shared by all processes that have it open.

@@ -1,11 +1,6 @@
 import Harness
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The child that a writing process forks during its work. The child's results are in files, because the process of the
 /// trial is the parent of the writer only.
