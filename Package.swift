@@ -53,32 +53,33 @@ let engines: [Target] = [
     engine("ModelEngine", ["Platform", "Harness", "RunRecords", "Measuring", "Datasets"]),
     engine(
         "LibraryEngine", isMeasured: false,
-        ["Platform", "Harness", "RunRecords", "Measuring", "JSONText", "PackedRows", "CAssayEngine"]),
+        ["Platform", "Files", "Harness", "RunRecords", "Measuring", "JSONText", "PackedRows", "CAssayEngine"]),
     engine(
         "StrataEngine",
         [
-            "Platform", "Harness", "RunRecords", "Measuring", "Datasets", "PackedRows", "SimulatedDisk", "Strata",
-            "StrataRepair", "StrataStorage", "StrataFiles", "StrataCrypto",
+            "Platform", "Files", "Harness", "RunRecords", "Measuring", "Datasets", "PackedRows", "SimulatedDisk",
+            "Strata", "StrataRepair", "StrataStorage", "StrataFiles", "StrataCrypto",
         ]),
     engine(
         "LMDBEngine", isMeasured: false,
         [
-            "Platform", "Harness", "RunRecords", "Measuring", "PackedRows",
+            "Platform", "Files", "Harness", "RunRecords", "Measuring", "PackedRows",
             .target(name: "CLMDB", condition: .when(traits: ["LMDB"])),
         ]),
     engine(
         "RocksDBEngine", isMeasured: false,
         [
-            "Harness", "RunRecords", "Measuring", "PackedRows",
+            "Files", "Harness", "RunRecords", "Measuring", "PackedRows",
             .target(name: "CRocksDB", condition: .when(traits: ["RocksDB"])),
         ]),
     // Its library is loaded while the program runs.
     engine(
-        "DuckDBEngine", isMeasured: false, ["Platform", "Harness", "RunRecords", "Measuring", "PackedRows", "CDuckDB"]),
+        "DuckDBEngine", isMeasured: false,
+        ["Platform", "Files", "Harness", "RunRecords", "Measuring", "PackedRows", "CDuckDB"]),
     engine(
         "SQLiteEngine", isMeasured: false,
         [
-            "Platform", "Harness", "Seeds", "RunRecords", "Measuring", "Datasets",
+            "Platform", "Files", "Harness", "Seeds", "RunRecords", "Measuring", "Datasets",
             .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
         ]),
 ]
@@ -115,6 +116,7 @@ let package = Package(
         room("Seeds"),
         room("JSONText"),
         room("Commands", ["Platform"]),
+        room("Files", isMeasured: false, ["Platform", "JSONText"]),
 
         // Strata: the engine.
         room("StrataFiles", ["Platform", "CStrataShim"]),
@@ -154,52 +156,62 @@ let package = Package(
         room("FaultModel", ["Seeds"]),
         room("Statistics", ["Platform", "Seeds"]),
         room("History", ["Seeds", "RunRecords"]),
-        room("RunRecords", isMeasured: false, ["Platform", "Seeds", "JSONText", "Measuring", "Statistics"]),
+        room("RunRecords", isMeasured: false, ["Platform", "Files", "Seeds", "JSONText", "Measuring", "Statistics"]),
         room(
             "RunHistory", isMeasured: false,
-            ["Seeds", "JSONText", "RunRecords", .target(name: "CSQLite", condition: .when(traits: ["SQLite"]))]),
+            [
+                "Files", "Seeds", "JSONText", "RunRecords",
+                .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
+            ]),
         room(
             "Harness",
-            ["Platform", "Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "FaultModel", "Statistics"]),
-        room("CaseFiles", isMeasured: false, ["Seeds", "JSONText", "Commands", "RunRecords", "Harness"]),
+            [
+                "Platform", "Files", "Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "FaultModel",
+                "Statistics",
+            ]),
+        room("CaseFiles", isMeasured: false, ["Files", "Seeds", "JSONText", "Commands", "RunRecords", "Harness"]),
         room("SimulatedDisk", ["Platform", "Seeds", "FaultModel", "StrataFiles", "Harness"]),
         room(
             "ProgramTrials", isMeasured: false,
-            ["Platform", "Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "FaultModel", "Harness"]),
+            ["Platform", "Files", "Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "FaultModel", "Harness"]),
         room(
-            "Reporting", isMeasured: false, ["Platform", "Seeds", "JSONText", "RunRecords", "Measuring", "Statistics"]),
+            "Reporting", isMeasured: false,
+            ["Platform", "Files", "Seeds", "JSONText", "RunRecords", "Measuring", "Statistics"]),
         .executableTarget(
             name: "AssayTool",
             dependencies: everyEngine + [
-                "Platform", "Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "Harness", "FaultModel",
-                "SimulatedDisk", "ProgramTrials", "CaseFiles", "Reporting", "RunHistory", "Statistics", "Datasets",
-                "Scenarios", "ObjectScenarios", "MigrationScenarios",
+                "Platform", "Files", "Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "Harness",
+                "FaultModel", "SimulatedDisk", "ProgramTrials", "CaseFiles", "Reporting", "RunHistory", "Statistics",
+                "Datasets", "Scenarios", "ObjectScenarios", "MigrationScenarios",
                 .target(name: "Zoo", condition: .when(traits: ["Zoo"])),
             ],
             swiftSettings: unmeasured),
 
         // What is measured.
-        benchmark("Datasets", ["Platform", "Seeds", "RunRecords"]),
+        benchmark("Datasets", ["Platform", "Files", "Seeds", "RunRecords"]),
         benchmark(
             "Scenarios", isMeasured: false,
             [
-                "Platform", "Harness", "History", "Seeds", "RunRecords", "Measuring", "FaultModel", "Datasets",
+                "Platform", "Files", "Harness", "History", "Seeds", "RunRecords", "Measuring", "FaultModel", "Datasets",
                 "SimulatedDisk", "CaseFiles", "Commands", "ProgramTrials",
             ]),
         benchmark(
             "ObjectScenarios", isMeasured: false,
             [
-                "Platform", "Harness", "Seeds", "RunRecords", "Measuring", "FaultModel", "Datasets", "Strata",
+                "Platform", "Files", "Harness", "Seeds", "RunRecords", "Measuring", "FaultModel", "Datasets", "Strata",
                 "CaseFiles", "Commands",
             ]),
         benchmark(
             "MigrationScenarios", isMeasured: false,
-            ["Platform", "Harness", "Seeds", "RunRecords", "Measuring", "Strata", "StoreMigration", "CoreDataFiles"]),
+            [
+                "Platform", "Files", "Harness", "Seeds", "RunRecords", "Measuring", "Strata", "StoreMigration",
+                "CoreDataFiles",
+            ]),
         benchmark(
             "Zoo",
             [
-                "Platform", "Harness", "RunRecords", "Measuring", "SimulatedDisk", "StrataFiles", "StoreMigration",
-                "CoreDataFiles",
+                "Platform", "Files", "Harness", "RunRecords", "Measuring", "SimulatedDisk", "StrataFiles",
+                "StoreMigration", "CoreDataFiles",
             ]),
         benchmark("PackedRows", ["Platform", "Harness", "RunRecords", "JSONText"]),
 
@@ -230,6 +242,7 @@ let package = Package(
             ["Platform", "StrataTool", "CoreDataFiles", "StrataStorage", "StrataFiles", "StrataStorageTests"]),
         tests("JSONTextTests", ["JSONText"]),
         tests("CommandsTests", ["Platform", "Commands"]),
+        tests("FilesTests", ["Platform", "Files"]),
         tests("MeasuringTests", ["Platform", "Seeds", "Measuring"]),
         tests("FaultModelTests", ["Seeds", "FaultModel"]),
         tests("StatisticsTests", isOptimized: true, ["Platform", "Seeds", "Statistics"]),
@@ -243,16 +256,22 @@ let package = Package(
                 "History", "HistoryProbe", "Seeds", "RunRecords", "Harness", "Measuring", "Scenarios", "ModelEngine",
                 "LMDBEngine", "SQLiteEngine", "StrataEngine",
             ]),
-        tests("RunRecordsTests", ["Platform", "Seeds", "JSONText", "RunRecords", "Measuring"]),
-        tests("RunHistoryTests", ["Platform", "Seeds", "RunHistory", "RunRecords"]),
+        tests("RunRecordsTests", ["Platform", "Files", "FilesTests", "Seeds", "JSONText", "RunRecords", "Measuring"]),
+        tests("RunHistoryTests", ["Platform", "Files", "Seeds", "RunHistory", "RunRecords"]),
         tests(
             "HarnessTests",
-            ["Platform", "Seeds", "JSONText", "Harness", "RunRecords", "Measuring", "FaultModel", "Statistics"]),
+            [
+                "Platform", "Files", "Seeds", "JSONText", "Harness", "RunRecords", "Measuring", "FaultModel",
+                "Statistics",
+            ]),
         tests("CaseFilesTests", ["Seeds", "CaseFiles", "Harness", "RunRecords"]),
         tests("SimulatedDiskTests", ["Platform", "Seeds", "SimulatedDisk", "FaultModel", "StrataFiles"]),
         tests(
             "ProgramTrialsTests",
-            ["Platform", "ProgramTrials", "Seeds", "RunRecords", "Measuring", "FaultModel", "Harness", "PreloadProbe"]),
+            [
+                "Platform", "Files", "ProgramTrials", "Seeds", "RunRecords", "Measuring", "FaultModel", "Harness",
+                "PreloadProbe",
+            ]),
         tests(
             "ReportingTests", ["Platform", "Seeds", "JSONText", "Reporting", "RunRecords", "Measuring", "Statistics"]),
         .executableTarget(
@@ -265,9 +284,9 @@ let package = Package(
         tests(
             "BenchmarksTests",
             everyEngine + [
-                "Platform", "Datasets", "Scenarios", "ObjectScenarios", "MigrationScenarios", "PackedRows", "Zoo",
-                "Harness", "Seeds", "RunRecords", "Measuring", "Strata", "StoreMigration", "CaseFiles", "ProgramTrials",
-                "FaultModel", "SimulatedDisk",
+                "Platform", "Files", "Datasets", "Scenarios", "ObjectScenarios", "MigrationScenarios", "PackedRows",
+                "Zoo", "Harness", "Seeds", "RunRecords", "Measuring", "Strata", "StoreMigration", "CaseFiles",
+                "ProgramTrials", "FaultModel", "SimulatedDisk",
             ]),
         tests(
             "Simulation", isOptimized: true,

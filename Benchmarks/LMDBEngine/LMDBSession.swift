@@ -1,10 +1,11 @@
 #if LMDB
     import CLMDB
+    import Files
     import Harness
     import Measuring
     import PackedRows
-    import RunRecords
     import Platform
+    import RunRecords
 
     /// A thread's session on an environment. Each call is one transaction, unless documented otherwise.
     final class LMDBSession: TableSession {

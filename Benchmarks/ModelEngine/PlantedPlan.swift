@@ -1,8 +1,8 @@
 #if Zoo
     import Harness
+    import Platform
     import RunRecords
     import Synchronization
-    import Platform
 
     /// A store's state for the mistakes of its transactions.
     struct PlantedState: Sendable {

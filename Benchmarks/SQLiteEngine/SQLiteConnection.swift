@@ -1,10 +1,11 @@
 #if SQLite
     import CSQLite
+    import Files
     import Harness
     import Measuring
+    import Platform
     import RunRecords
     import Synchronization
-    import Platform
 
     /// A lock for the writers of this process on one file, like the single writer queue of an application.
     ///

@@ -1,6 +1,6 @@
 #if Zoo
-    import Synchronization
     import Platform
+    import Synchronization
 
     /// Slows down all measured work by a share, to test whether a comparison of builds detects it.
     ///

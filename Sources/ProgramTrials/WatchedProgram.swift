@@ -1,3 +1,4 @@
+import Files
 import Harness
 import Measuring
 import Platform
@@ -143,11 +144,7 @@ package final class RunningProgram {
         self.started = started
         self.processID = processID
         lookTime = startTime
-        #if canImport(Glibc)
-            endDescriptor = KernelCalls.descriptor(of: processID)
-        #else
-            endDescriptor = -1
-        #endif
+        endDescriptor = KernelCalls.descriptor(of: processID)
         self.channel = channel
         errorPipe = errors
         errors.makeReadNonBlocking()

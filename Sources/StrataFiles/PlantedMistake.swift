@@ -1,6 +1,6 @@
 #if Zoo
-    import Synchronization
     import Platform
+    import Synchronization
 
     /// A mistake that the engine makes on purpose, so that a self-test can check that the scenarios of Assay find it.
     ///

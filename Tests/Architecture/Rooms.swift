@@ -10,7 +10,7 @@ struct Rooms {
     init(_ manifest: PackageManifest) { targets = manifest.targets }
 
     /// Rooms below both the tools and the harness. They depend on neither, and the product Strata uses only Platform.
-    static let ground: Set<String> = ["Platform", "Seeds", "JSONText", "Commands"]
+    static let ground: Set<String> = ["Platform", "Seeds", "JSONText", "Commands", "Files"]
 
     /// The room that alone imports the C library of a system, and exports it: ``systems``.
     static let chooserOfSystem = "Platform"

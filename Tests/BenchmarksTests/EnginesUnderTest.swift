@@ -1,4 +1,5 @@
 import DuckDBEngine
+import Files
 import Harness
 import LMDBEngine
 import ModelEngine

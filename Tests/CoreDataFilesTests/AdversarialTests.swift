@@ -1,8 +1,8 @@
 #if SQLite
     import CoreDataFiles
     import Foundation
-    import Testing
     import Platform
+    import Testing
 
     /// Stores in a state that the framework does not leave: imported correctly, or refused by name.
     @Suite struct AdversarialTests {

@@ -1,8 +1,8 @@
 #if Zoo
+    import Platform
     import Testing
 
     @testable import Measuring
-    import Platform
 
     @Suite("PlantedDelay", .serialized)
     struct PlantedDelayTests {

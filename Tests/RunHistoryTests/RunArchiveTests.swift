@@ -1,10 +1,11 @@
 #if SQLite
+    import Files
+    import Platform
     import RunRecords
     import Seeds
     import Testing
 
     @testable import RunHistory
-    import Platform
 
     @Suite("RunArchive")
     final class RunArchiveTests {

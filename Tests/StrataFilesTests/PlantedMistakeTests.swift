@@ -1,7 +1,7 @@
 #if Zoo
+    import Platform
     import StrataFiles
     import Testing
-    import Platform
 
     @Suite("PlantedMistake")
     struct PlantedMistakeTests {

@@ -1,5 +1,6 @@
 import Datasets
 import FaultModel
+import Files
 import Harness
 import Measuring
 import Platform

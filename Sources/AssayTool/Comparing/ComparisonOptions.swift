@@ -1,4 +1,5 @@
 import Commands
+import Files
 import Harness
 import Platform
 import RunRecords
@@ -32,7 +33,7 @@ enum ComparisonOptions {
             throw UsageError(error.description, command: command)
         } catch let error as UnusableRevision {
             throw UsageError(error.message, command: command)
-        } catch let error as RunClaimError {
+        } catch let error as DirectoryClaimError {
             if error.isInUse { throw error }
             throw UsageError(error.description, command: command)
         }

@@ -1,5 +1,6 @@
 import Commands
 import DuckDBEngine
+import Files
 import Harness
 import Platform
 import RunRecords

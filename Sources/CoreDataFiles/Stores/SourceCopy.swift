@@ -1,6 +1,6 @@
 #if SQLite
-    import StrataFiles
     import Platform
+    import StrataFiles
 
     /// A private copy of a store for reading: the file, its write-ahead log or its journal. No library opens the store
     /// itself, and no file is created beside it, so that its folder may be read-only.

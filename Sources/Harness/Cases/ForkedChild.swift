@@ -1,3 +1,4 @@
+import Files
 import Measuring
 import Platform
 import RunRecords
@@ -73,10 +74,7 @@ package final class ForkedChild {
     }
 
     private static func becomeChild(of parent: Int32, errorFile: String?) {
-        #if canImport(Glibc)
-            KernelCalls.dieWithParent()
-            if getppid() != parent { _exit(1) }
-        #endif
+        KernelCalls.dieWithParent(parent)
         // The crash handler of Swift's runtime starts a debugger, which takes half a second: too long for a trial.
         for number in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGQUIT] { signal(number, SIG_DFL) }
         guard let errorFile else { return }

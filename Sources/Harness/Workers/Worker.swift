@@ -1,3 +1,4 @@
+import Files
 import JSONText
 import Measuring
 import Platform
@@ -16,7 +17,7 @@ package struct Worker {
 
     /// Returns the exit status of the process: 0 after a report, whatever the report says.
     package func run(parent: Int32?) -> Int32 {
-        dieWithRunner(parent)
+        KernelCalls.dieWithParent(parent)
         forbidCoreFiles()
         #if Zoo
             PlantedDelay.beginInWorker()
@@ -33,14 +34,6 @@ package struct Worker {
             text.withCString { _ = write(STDERR_FILENO, $0, strlen($0)) }
             return 1
         }
-    }
-
-    private func dieWithRunner(_ parent: Int32?) {
-        #if canImport(Glibc)
-            KernelCalls.dieWithParent()
-            // The parent may have died before the call above: then the kernel kills nothing.
-            if let parent, getppid() != parent { _exit(1) }
-        #endif
     }
 
     /// Otherwise a sweep, which may crash thousands of times, would leave as many core files.

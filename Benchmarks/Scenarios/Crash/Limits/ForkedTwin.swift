@@ -1,3 +1,4 @@
+import Files
 import Harness
 import Platform
 import RunRecords
@@ -69,10 +70,7 @@ final class ForkedTwin {
     // MARK: In the child
 
     private func live(_ parent: Int32) -> Never {
-        #if canImport(Glibc)
-            KernelCalls.dieWithParent()
-            if getppid() != parent { _exit(1) }
-        #endif
+        KernelCalls.dieWithParent(parent)
         switch way {
         case .leave: _exit(0)
         // `exit` is forbidden in the parent only: this is another process.

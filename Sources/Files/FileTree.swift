@@ -6,13 +6,14 @@ package struct FileTreeError: Error, CustomStringConvertible {
     package var path: String
     package var code: Int32
 
-    init(_ operation: String, _ path: String) {
+    /// With the reason that errno has.
+    package init(_ operation: String, _ path: String) {
         self.operation = operation
         self.path = path
         self.code = errno
     }
 
-    init(_ operation: String, _ path: BytePath) {
+    package init(_ operation: String, _ path: BytePath) {
         let code = errno
         self.init(operation, path.text)
         self.code = code

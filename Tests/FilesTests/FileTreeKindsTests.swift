@@ -1,7 +1,8 @@
+import Files
 import Platform
 import Testing
 
-@testable import RunRecords
+@testable import Files
 
 /// Special files and unusual names in directories.
 @Suite("FileTree: kinds")

@@ -1,7 +1,8 @@
+import Files
 import Platform
 import Testing
 
-@testable import RunRecords
+@testable import Files
 
 @Suite("DirectoryLock")
 struct DirectoryLockTests {
