@@ -1,12 +1,7 @@
 import Harness
+import Platform
 import RunRecords
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Arrays and dictionaries in memory: what the language's data structures give without a storage engine.
 ///

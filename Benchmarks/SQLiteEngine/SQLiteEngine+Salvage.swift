@@ -1,4 +1,5 @@
 #if SQLite
+    import Files
     import Harness
     import RunRecords
 

@@ -1,13 +1,8 @@
 import CoreDataFiles
 import Harness
+import Platform
 import StoreMigration
 import StrataFiles
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The planted mistakes of a build with the trait Zoo: those that wrapped engines make, and those inside Strata
 /// and the libraries about leaving another store.

@@ -1,13 +1,9 @@
+import Files
+import Platform
 import RunRecords
 import Testing
 
 @testable import Harness
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The real executable, run from a test.
 struct AssayProcess {

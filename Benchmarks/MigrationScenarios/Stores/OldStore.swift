@@ -1,4 +1,5 @@
 import CoreDataFiles
+import Files
 import Harness
 import RunRecords
 import StoreMigration

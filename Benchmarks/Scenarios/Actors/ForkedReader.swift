@@ -1,11 +1,7 @@
+import Files
 import Harness
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Opens and reads a database in a process of its own, so that a crash or a hang is an outcome.
 enum ForkedReader {
@@ -94,11 +90,7 @@ extension ForkedChild {
             var descriptor = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
             if poll(&descriptor, 1, timeout) <= 0 { return true }
             timeout = 0
-            #if canImport(Glibc)
-                let count = Glibc.read(output, &bytes, bytes.count)
-            #else
-                let count = Darwin.read(output, &bytes, bytes.count)
-            #endif
+            let count = Platform.read(output, &bytes, bytes.count)
             if count < 0 && errno == EINTR { continue }
             if count <= 0 { return false }
             answer += bytes[..<count]

@@ -1,11 +1,7 @@
+import Files
 import Harness
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// A process that adds 1 to one row of a database, each time in a transaction.
 ///
@@ -95,11 +91,7 @@ final class IncrementProcess {
     func resume() { signal(SIGCONT) }
 
     private func signal(_ number: Int32) {
-        #if canImport(Glibc)
-            _ = Glibc.kill(child.processID, number)
-        #else
-            _ = Darwin.kill(child.processID, number)
-        #endif
+        _ = Platform.kill(child.processID, number)
     }
 
     /// Reads its report so far.

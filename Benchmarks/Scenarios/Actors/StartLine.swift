@@ -1,10 +1,5 @@
+import Platform
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// A barrier that holds threads until all have opened their session. Every thread must arrive, even after a failure.
 final class StartLine: Sendable {

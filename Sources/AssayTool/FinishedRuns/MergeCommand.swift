@@ -1,4 +1,5 @@
 import Commands
+import Files
 import Harness
 import Reporting
 import RunRecords
@@ -33,7 +34,7 @@ struct MergeCommand: Command {
             return try merge(arguments)
         } catch let error as MergeError {
             throw UsageError(error.description, command: name)
-        } catch let error as RunClaimError {
+        } catch let error as DirectoryClaimError {
             if error.isInUse { throw error }
             throw UsageError(error.description, command: name)
         }

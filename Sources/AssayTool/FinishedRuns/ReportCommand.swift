@@ -1,4 +1,5 @@
 import Commands
+import Files
 import Harness
 import Reporting
 import RunRecords
@@ -29,11 +30,11 @@ struct ReportCommand: Command {
         }
         do {
             // Checked first: a directory that holds no run is neither read nor written.
-            _ = try RunMarker.read(from: directory.path)
+            _ = try DirectoryMarker.read(from: directory.path)
             let run = try directory.load()
             try ReportFiles.write(run)
             try Output.write(ReportFiles.summary(run, arguments))
-        } catch let error as RunClaimError {
+        } catch let error as DirectoryClaimError {
             throw UsageError(error.description, command: name)
         }
         return 0

@@ -1,15 +1,11 @@
 import Commands
 import Datasets
+import Files
 import Harness
 import Measuring
+import Platform
 import RunRecords
 import Seeds
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 struct EqualWorkCommand: Command {
     let name = "equal-work"

@@ -1,15 +1,11 @@
 import Commands
+import Files
 import Harness
+import Platform
 import RunRecords
 
 #if Zoo
     import Zoo
-#endif
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
 #endif
 
 struct SelfTestCommand: Command {

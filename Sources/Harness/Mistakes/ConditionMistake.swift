@@ -1,3 +1,5 @@
+import Platform
+
 /// A condition of a case that the harness leaves out on purpose, in a build with the trait Zoo, to test that a check
 /// notices it.
 package enum ConditionMistake: String, Sendable, CaseIterable {

@@ -1,10 +1,6 @@
+import Files
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The roles of an engine's files, by their names: `data-wal` of one engine and `000008.log` of another both have the
 /// role `log`.

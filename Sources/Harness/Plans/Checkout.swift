@@ -1,11 +1,7 @@
 import Commands
+import Files
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Finds the files that a program needs beside itself: plans, the list of known violations, baselines and mistakes.
 ///

@@ -1,3 +1,4 @@
+import Files
 import RunRecords
 
 /// The scenarios of this build, in the order they were registered.

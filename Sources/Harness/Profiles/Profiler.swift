@@ -1,10 +1,6 @@
+import Files
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Finds where one case spends its time: runs it once more under callgrind or perf, and keeps the profile.
 ///

@@ -1,11 +1,6 @@
 import Measuring
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Thrown when the user interrupts work that leaves nothing half done.
 package struct WorkInterrupted: Error {

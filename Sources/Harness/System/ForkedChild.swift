@@ -1,11 +1,7 @@
+import Files
 import Measuring
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 // Invariants:
 // 1. A process forks only while it has one thread, and checks that before every fork: a child that was forked after a
@@ -78,10 +74,7 @@ package final class ForkedChild {
     }
 
     private static func becomeChild(of parent: Int32, errorFile: String?) {
-        #if canImport(Glibc)
-            KernelCalls.dieWithParent()
-            if getppid() != parent { _exit(1) }
-        #endif
+        KernelCalls.dieWithParent(parent)
         // The crash handler of Swift's runtime starts a debugger, which takes half a second: too long for a trial.
         for number in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGQUIT] { signal(number, SIG_DFL) }
         guard let errorFile else { return }
@@ -97,11 +90,7 @@ package final class ForkedChild {
     }
 
     private func kill(_ process: Int32, _ signal: Int32) {
-        #if canImport(Glibc)
-            _ = Glibc.kill(process, signal)
-        #else
-            _ = Darwin.kill(process, signal)
-        #endif
+        _ = Platform.kill(process, signal)
     }
 
     /// Waits until the child has ended. A second call returns the same result.

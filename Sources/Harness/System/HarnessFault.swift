@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// Tells what was wrong with the machine from what an engine did wrong.
 ///
@@ -59,11 +55,7 @@ package enum HarnessFault {
     }
 
     private static func write(_ descriptor: Int32, _ bytes: [UInt8]) -> Int {
-        #if canImport(Glibc)
-            Glibc.write(descriptor, bytes, bytes.count)
-        #else
-            Darwin.write(descriptor, bytes, bytes.count)
-        #endif
+        Platform.write(descriptor, bytes, bytes.count)
     }
 
     private static func full(_ directory: String, _ free: String) -> String {

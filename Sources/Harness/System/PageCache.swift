@@ -1,10 +1,6 @@
+import Files
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Inspects and drops the pages of single files in the page cache; all other cached pages stay.
 package enum PageCache {

@@ -1,10 +1,6 @@
+import Files
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Gives up rights of a process, or moves it into namespaces of its own: for trials under a limit that does not apply
 /// to root, and for mounts that no other process sees. None of it can be undone, so it is for child processes.
@@ -16,12 +12,6 @@ package enum ProcessRights {
         private typealias Unshare = @convention(c) (Int32) -> Int32
         private typealias Capabilities =
             @convention(c) (UnsafeMutablePointer<UInt32>, UnsafeMutablePointer<UInt32>) -> Int32
-
-        private static func find<Function>(_ name: String, as type: Function.Type) -> Function? {
-            // A null handle searches the whole program, as RTLD_DEFAULT does, whose macro Swift does not import.
-            guard let symbol = dlsym(nil, name) else { return nil }
-            return unsafeBitCast(symbol, to: type)
-        }
     #endif
 
     /// Switches to a real user id that no other process has, so that the limit on the user's processes applies to this
@@ -30,7 +20,8 @@ package enum ProcessRights {
         #if canImport(Glibc)
             // Above the ids that a machine uses, and different for each process.
             let user = 1_000_000_000 + UInt32(bitPattern: getpid())
-            guard let setUsers = find("setresuid", as: SetUsers.self), setUsers(user, .max, .max) == 0 else {
+            guard let setUsers = LoadedSymbols.function("setresuid", as: SetUsers.self), setUsers(user, .max, .max) == 0
+            else {
                 throw HarnessError("this process may not become another user: \(systemMessage())")
             }
             // Processes with these capabilities are exempt from limits.
@@ -46,7 +37,7 @@ package enum ProcessRights {
         #if canImport(Glibc)
             let (newMounts, newUsers): (Int32, Int32) = (0x0002_0000, 0x1000_0000)
             let (user, group, isRoot) = (geteuid(), getegid(), Self.isRoot)
-            guard let unshare = find("unshare", as: Unshare.self),
+            guard let unshare = LoadedSymbols.function("unshare", as: Unshare.self),
                 unshare(isRoot ? newMounts : newMounts | newUsers) == 0
             else {
                 throw HarnessError("this process may have no mounts of its own: \(systemMessage())")
@@ -80,7 +71,8 @@ package enum ProcessRights {
         }
 
         private static func drop(_ dropped: [Capability]) throws(HarnessError) {
-            guard let get = find("capget", as: Capabilities.self), let set = find("capset", as: Capabilities.self)
+            guard let get = LoadedSymbols.function("capget", as: Capabilities.self),
+                let set = LoadedSymbols.function("capset", as: Capabilities.self)
             else {
                 throw HarnessError("the C library cannot give up rights")
             }

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// Starts a child process that leads a process group of its own, so that it and its children can be killed together.
 package enum ProcessStart {
@@ -26,11 +22,7 @@ package enum ProcessStart {
         }
     }
 
-    #if canImport(Glibc)
-        package typealias Actions = posix_spawn_file_actions_t
-    #else
-        package typealias Actions = posix_spawn_file_actions_t?
-    #endif
+    package typealias Actions = Spawning.FileActions
 
     /// - Parameters:
     ///   - words: the program and its arguments; never empty.
@@ -44,13 +36,8 @@ package enum ProcessStart {
         _ words: [String], isOnPath: Bool = false, environment: [EnvironmentVariable], leads: Leadership = .group,
         connect: (inout Actions) -> Void
     ) throws -> pid_t {
-        #if canImport(Glibc)
-            var actions = posix_spawn_file_actions_t()
-            var attributes = posix_spawnattr_t()
-        #else
-            var actions: posix_spawn_file_actions_t?
-            var attributes: posix_spawnattr_t?
-        #endif
+        var actions = Spawning.blankFileActions
+        var attributes = Spawning.blankAttributes
         posix_spawn_file_actions_init(&actions)
         posix_spawnattr_init(&attributes)
         defer {

@@ -1,12 +1,7 @@
 import JSONText
 import Measuring
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// How a worker process ended.
 package struct WorkerEnd: Sendable {

@@ -1,12 +1,8 @@
+import Files
 import JSONText
 import Measuring
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Starts `EXECUTABLE worker` for one request.
 ///

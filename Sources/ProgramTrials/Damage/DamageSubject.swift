@@ -1,11 +1,7 @@
 import FaultModel
+import Files
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The files that are damaged, and all else that a copy of them needs: further names, permissions, links, directories.
 package struct DamageSubject: Sendable {

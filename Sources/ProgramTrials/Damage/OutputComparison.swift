@@ -1,10 +1,6 @@
+import Files
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The output of a command, as lines that are comparable between runs.
 package struct PrintedLines: Equatable, Sendable {

@@ -1,10 +1,6 @@
+import Files
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Memory used by a process and its descendants, from procfs.
 enum ProcessMemory {

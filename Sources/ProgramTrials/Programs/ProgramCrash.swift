@@ -1,10 +1,5 @@
 import Harness
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// Signals that mean that the program crashed.
 package enum ProgramCrash {

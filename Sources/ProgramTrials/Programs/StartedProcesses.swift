@@ -1,12 +1,8 @@
+import Files
 import Harness
+import Platform
 import RunRecords
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The processes that a program started and no longer owns: daemons, and processes in sessions of their own.
 ///
@@ -35,9 +31,7 @@ package struct StartedProcesses: Sendable {
     /// Makes this process the parent of orphans, and lets trials kill those of their programs. For a process that runs
     /// only trials: other orphans would stay in it as zombies that no thread waits for.
     package static func adoptOrphans() {
-        #if canImport(Glibc)
-            adoptsOrphans.store(KernelCalls.adoptOrphans(), ordering: .sequentiallyConsistent)
-        #endif
+        adoptsOrphans.store(KernelCalls.adoptOrphans(), ordering: .sequentiallyConsistent)
     }
 
     /// To be created before the program is started.
@@ -51,16 +45,14 @@ package struct StartedProcesses: Sendable {
     /// Starts the program by `body`, which returns its process id.
     mutating func start(_ body: () throws -> pid_t) throws -> pid_t {
         leader = try Self.starting.withLock { _ in
-            #if canImport(Glibc)
-                guard let before = KernelCalls.limit(Self.limitNumber, of: 0), before.rlim_max > number else {
-                    return try body()
-                }
-                var marked = before
-                marked.rlim_cur = before.rlim_max - rlim_t(number)
-                guard KernelCalls.setLimit(Self.limitNumber, of: 0, to: marked) else { return try body() }
-                defer { _ = KernelCalls.setLimit(Self.limitNumber, of: 0, to: before) }
-                mark = UInt64(marked.rlim_cur)
-            #endif
+            guard let before = KernelCalls.limit(Self.limitNumber, of: 0), before.rlim_max > number else {
+                return try body()
+            }
+            var marked = before
+            marked.rlim_cur = before.rlim_max - rlim_t(number)
+            guard KernelCalls.setLimit(Self.limitNumber, of: 0, to: marked) else { return try body() }
+            defer { _ = KernelCalls.setLimit(Self.limitNumber, of: 0, to: before) }
+            mark = UInt64(marked.rlim_cur)
             return try body()
         }
         return leader
@@ -74,10 +66,8 @@ package struct StartedProcesses: Sendable {
 
     private func isOurs(_ process: pid_t) -> Bool {
         if getpgid(process) == leader { return true }
-        #if canImport(Glibc)
-            let limit = KernelCalls.limit(Self.limitNumber, of: process)
-            if let mark, let limit, UInt64(limit.rlim_cur) == mark { return true }
-        #endif
+        let limit = KernelCalls.limit(Self.limitNumber, of: process)
+        if let mark, let limit, UInt64(limit.rlim_cur) == mark { return true }
         guard let environment = try? FileTree.readBytes("/proc/\(process)/environ") else { return false }
         return environment.split(separator: 0).contains { $0.elementsEqual(setting.utf8) }
     }

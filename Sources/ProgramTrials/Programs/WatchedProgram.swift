@@ -1,12 +1,8 @@
+import Files
 import Harness
 import Measuring
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// How a watched program ended.
 package struct WatchedEnd: Sendable {
@@ -148,11 +144,7 @@ package final class RunningProgram {
         self.started = started
         self.processID = processID
         lookTime = startTime
-        #if canImport(Glibc)
-            endDescriptor = KernelCalls.descriptor(of: processID)
-        #else
-            endDescriptor = -1
-        #endif
+        endDescriptor = KernelCalls.descriptor(of: processID)
         self.channel = channel
         errorPipe = errors
         errors.makeReadNonBlocking()

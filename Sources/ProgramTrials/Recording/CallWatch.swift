@@ -1,12 +1,8 @@
+import Files
 import Harness
+import Platform
 import RunRecords
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Watches a program's calls that bypass its recorder: the other end of `past.h`.
 ///

@@ -1,11 +1,7 @@
 import FaultModel
+import Files
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Why a trial is impossible, and what to do instead: an error of use.
 package struct TrialRefusal: Error, CustomStringConvertible {

@@ -1,13 +1,9 @@
+import Files
 import Harness
 import JSONText
 import Measuring
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// A step of a scenario, run in a process of its own under the recorder.
 package struct RecordedStep {

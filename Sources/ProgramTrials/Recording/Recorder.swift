@@ -1,12 +1,8 @@
 import FaultModel
+import Files
 import Harness
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Runs a program under the recorder.
 package struct Recorder {

@@ -1,3 +1,4 @@
+import Files
 import RunRecords
 
 /// Why a trace is unreadable: cut, of another version, or with a gap.

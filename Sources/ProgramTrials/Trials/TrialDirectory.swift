@@ -1,11 +1,7 @@
+import Files
 import Harness
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// A directory that is removed with its contents when the object is released.
 package final class TrialDirectory: Sendable {

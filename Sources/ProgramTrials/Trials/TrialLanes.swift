@@ -1,11 +1,6 @@
 import Harness
+import Platform
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The results of trials, in the order of the trials.
 package struct LaneResults<Output: Sendable>: Sendable {

@@ -1,10 +1,5 @@
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// A figure over size, a line per engine, both axes logarithmic: linear growth is parallel to the dotted line, a
 /// constant cost is flat. A whisker is the interval over the rounds; a point without a whisker was measured once. A

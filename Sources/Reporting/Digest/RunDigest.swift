@@ -1,3 +1,4 @@
+import Files
 import RunRecords
 
 /// The results of several engines on one subject: cases that differ only in the engine. No other cases are compared.

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// Formats numbers for readers: three significant digits, a gap between thousands, the unit last.
 enum Figure {

@@ -1,3 +1,4 @@
+import Files
 import JSONText
 
 /// A directory for rendered pages. It is accepted only if it is empty or has the marker of an earlier site, and only

@@ -1,11 +1,6 @@
+import Platform
 import Seeds
 import Statistics
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// The figure of one run, as a point of a trend.
 package struct TrendPoint: Sendable, Equatable {

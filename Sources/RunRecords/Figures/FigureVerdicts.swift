@@ -1,3 +1,4 @@
+import Files
 import JSONText
 
 /// The comparison of one figure with a control, which is a program without the harness: `assay verify-figures`.

@@ -1,3 +1,4 @@
+import Platform
 import StrataCrypto
 import StrataFiles
 import StrataStorage
@@ -7,11 +8,6 @@ import Synchronization
     import FoundationEssentials
 #else
     import Foundation
-#endif
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
 #endif
 
 /// Runs when a file is opened whose schema version is older than the configuration's. If it throws, the file is

@@ -1,11 +1,6 @@
+import Platform
 import StrataStorage
 import Synchronization
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 extension RealmConfiguration {
     /// An event of a database that no call could throw.

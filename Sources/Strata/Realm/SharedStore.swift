@@ -1,4 +1,5 @@
 import Dispatch
+import Platform
 import StrataFiles
 import StrataStorage
 import Synchronization
@@ -7,11 +8,6 @@ import Synchronization
     import FoundationEssentials
 #else
     import Foundation
-#endif
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
 #endif
 
 /// A file that this process has open, shared by all Realm instances of its path. Closes the file when the last of them

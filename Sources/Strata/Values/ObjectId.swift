@@ -1,3 +1,4 @@
+import Platform
 import StrataFiles
 import Synchronization
 
@@ -5,11 +6,6 @@ import Synchronization
     import FoundationEssentials
 #else
     import Foundation
-#endif
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
 #endif
 
 /// A 12-byte identifier that sorts by the second of its creation.

@@ -1,14 +1,10 @@
+import Files
+import Platform
 import RunRecords
 import Seeds
 import Testing
 
 @testable import Harness
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Failures of the machine are no verdicts on an engine.
 @Suite("Faults of the machine", .serialized)

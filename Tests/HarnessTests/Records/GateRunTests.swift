@@ -1,14 +1,10 @@
+import Files
 import JSONText
+import Platform
 import RunRecords
 import Testing
 
 @testable import Harness
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// `assay baseline` and `assay gate` by the real executable, on real runs.
 @Suite("assay gate", .serialized, .disabled(if: KernelCalls.hasThreadSanitizer, "no library is preloaded there"))

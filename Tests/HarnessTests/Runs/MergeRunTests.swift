@@ -1,13 +1,9 @@
+import Files
+import Platform
 import RunRecords
 import Testing
 
 @testable import Harness
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Shards and `assay merge` by the real executable.
 @Suite("assay merge")

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// A directory entry that has no contents of its own: a symbolic link, a FIFO or a socket.
 package struct FileNode: Sendable, Equatable {

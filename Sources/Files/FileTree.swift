@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// A file operation of the harness itself that failed.
 package struct FileTreeError: Error, CustomStringConvertible {
@@ -10,13 +6,14 @@ package struct FileTreeError: Error, CustomStringConvertible {
     package var path: String
     package var code: Int32
 
-    init(_ operation: String, _ path: String) {
+    /// With the reason that errno has.
+    package init(_ operation: String, _ path: String) {
         self.operation = operation
         self.path = path
         self.code = errno
     }
 
-    init(_ operation: String, _ path: BytePath) {
+    package init(_ operation: String, _ path: BytePath) {
         let code = errno
         self.init(operation, path.text)
         self.code = code
@@ -260,11 +257,7 @@ package enum FileTree {
         var offset = 0
         while offset < bytes.count {
             let written = bytes.withUnsafeBytes { buffer in
-                #if canImport(Glibc)
-                    Glibc.write(descriptor, buffer.baseAddress?.advanced(by: offset), bytes.count - offset)
-                #else
-                    Darwin.write(descriptor, buffer.baseAddress?.advanced(by: offset), bytes.count - offset)
-                #endif
+                Platform.write(descriptor, buffer.baseAddress?.advanced(by: offset), bytes.count - offset)
             }
             if written < 0 && errno == EINTR { continue }
             guard written > 0 else { throw FileTreeError("write", path) }
@@ -274,11 +267,7 @@ package enum FileTree {
 
     /// Truncates a file to a length.
     package static func truncate(_ path: String, to length: Int) throws(FileTreeError) {
-        #if canImport(Glibc)
-            let result = Glibc.truncate(path, off_t(length))
-        #else
-            let result = Darwin.truncate(path, off_t(length))
-        #endif
+        let result = Platform.truncate(path, off_t(length))
         if result != 0 { throw FileTreeError("cut", path) }
     }
 }

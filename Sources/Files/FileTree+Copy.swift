@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 extension FileTree {
     /// Copies a file, or a directory with everything below it, to a path that does not exist, with permissions.
@@ -78,30 +74,28 @@ extension FileTree {
             // FICLONE is a macro that Swift does not import: _IOW(0x94, 9, int).
             let shareBlocks: UInt = 0x4004_9409
             if ioctl(output, shareBlocks, input) == 0 { return }
-            if try copyByKernel(input, output, path: target) { return }
         #endif
+        if try copyByKernel(input, output, path: target) { return }
         try copyByBuffer(input, output, source: source, target: target)
     }
 
-    #if canImport(Glibc)
-        /// Returns false, and has copied nothing, if the kernel cannot copy between these files.
-        private static func copyByKernel(
-            _ input: Int32, _ output: Int32, path: BytePath
-        ) throws(FileTreeError) -> Bool {
-            var copied = 0
-            while true {
-                let count = KernelCalls.copyFileRange(input, output, count: 1 << 30)
-                if count == 0 { return true }
-                if count > 0 {
-                    copied += count
-                    continue
-                }
-                if errno == EINTR { continue }
-                if copied == 0 && [EXDEV, ENOSYS, EINVAL, EOPNOTSUPP].contains(errno) { return false }
-                throw FileTreeError("copy to", path)
+    /// Returns false, and has copied nothing, if the kernel cannot copy between these files.
+    private static func copyByKernel(
+        _ input: Int32, _ output: Int32, path: BytePath
+    ) throws(FileTreeError) -> Bool {
+        var copied = 0
+        while true {
+            let count = KernelCalls.copyFileRange(input, output, count: 1 << 30)
+            if count == 0 { return true }
+            if count > 0 {
+                copied += count
+                continue
             }
+            if errno == EINTR { continue }
+            if copied == 0 && [EXDEV, ENOSYS, EINVAL, EOPNOTSUPP].contains(errno) { return false }
+            throw FileTreeError("copy to", path)
         }
-    #endif
+    }
 
     private static func copyByBuffer(
         _ input: Int32, _ output: Int32, source: BytePath, target: BytePath

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// Device and number of a file: all names of one file have the same.
 package struct FileIdentity: Hashable, Sendable {

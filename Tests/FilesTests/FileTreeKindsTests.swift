@@ -1,12 +1,8 @@
+import Files
+import Platform
 import Testing
 
-@testable import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+@testable import Files
 
 /// Special files and unusual names in directories.
 @Suite("FileTree: kinds")

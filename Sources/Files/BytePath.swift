@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// A path as the system has it: bytes other than 0. Names need not be UTF-8, and names that are canonically equivalent
 /// in Unicode are different names.

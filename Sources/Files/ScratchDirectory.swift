@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// A directory for the temporary files of one process, its owner.
 ///
@@ -41,10 +37,10 @@ package final class ScratchDirectory: Sendable {
     package static func make(in parent: String, name: String = newName()) throws -> ScratchDirectory {
         let path = parent + "/" + name
         guard mkdir(path, 0o755) == 0 else { throw FileTreeError("create directory", path) }
-        guard case .taken(let lock) = try DirectoryLock.attempt(path + "/" + RunMarker.lockFile) else {
-            throw RunClaimError("\(path) was just made, and is locked by another process")
+        guard case .taken(let lock) = try DirectoryLock.attempt(path + "/" + DirectoryMarker.lockFile) else {
+            throw DirectoryClaimError("\(path) was just made, and is locked by another process")
         }
-        try RunMarker(runID: "", entries: [filesEntry]).write(to: path)
+        try DirectoryMarker(runID: "", entries: [filesEntry]).write(to: path)
         let scratch = ScratchDirectory(path: path, lock: lock)
         try FileTree.createDirectory(scratch.files)
         return scratch
@@ -78,18 +74,18 @@ package final class ScratchDirectory: Sendable {
     private static func isAbandoned(_ path: String) -> Bool {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(),
-            RunMarker.exists(in: path)
+            DirectoryMarker.exists(in: path)
         else { return false }
-        return DirectoryLock.isFree(path + "/" + RunMarker.lockFile)
+        return DirectoryLock.isFree(path + "/" + DirectoryMarker.lockFile)
     }
 
     private static func clear(_ path: String) throws {
-        let marker = try RunMarker.read(from: path)
+        let marker = try DirectoryMarker.read(from: path)
         for entry in marker.entries where !entry.contains("/") && entry != "." && entry != ".." {
             try FileTree.remove(path + "/" + entry)
         }
         // The marker is removed first: another process leaves a directory without a marker alone.
-        for entry in [RunMarker.file, RunMarker.lockFile] { try FileTree.remove(path + "/" + entry) }
+        for entry in [DirectoryMarker.file, DirectoryMarker.lockFile] { try FileTree.remove(path + "/" + entry) }
         if rmdir(path) != 0 && errno != ENOENT && errno != ENOTEMPTY {
             throw FileTreeError("remove directory", path)
         }

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// A lock on a file. The kernel releases it when its holder ends, for any reason.
 ///

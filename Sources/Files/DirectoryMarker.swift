@@ -1,13 +1,15 @@
 import JSONText
 
-/// `.assay-run`: marks a directory as that of a run, and lists the entries that the run created.
+/// `.assay-run`: marks a directory that Assay made, for a run or for temporary files, and lists the entries that it
+/// created there.
 ///
 /// No other entry is ever removed or overwritten.
-package struct RunMarker: Hashable, Sendable {
+package struct DirectoryMarker: Hashable, Sendable {
     package static let file = ".assay-run"
     package static let lockFile = ".assay-lock"
     static let format = "assay-directory/1"
 
+    /// Empty for a directory that is not of a run.
     package var runID: String
     /// Paths below the directory: `run.json`, `work/assay-scratch-9f3c..`. Each is listed before it is created.
     package var entries: Set<String>
@@ -24,11 +26,11 @@ package struct RunMarker: Hashable, Sendable {
         FileTree.kind(directory + "/" + file) == .file
     }
 
-    /// Throws: `RunClaimError` if the file has another format.
-    package static func read(from directory: String) throws -> RunMarker {
+    /// Throws: `DirectoryClaimError` if the file has another format.
+    package static func read(from directory: String) throws -> DirectoryMarker {
         let path = directory + "/" + file
         guard FileTree.kind(path) == .file else {
-            throw RunClaimError(
+            throw DirectoryClaimError(
                 "\(directory) was not made by assay run: there is no \(file) in it. Name the directory of a run")
         }
         do {
@@ -41,10 +43,10 @@ package struct RunMarker: Hashable, Sendable {
                 let values = try reader.object("options")
                 for member in members { options[member.name] = try texts(values, member.name) }
             }
-            return RunMarker(
+            return DirectoryMarker(
                 runID: try reader.string("run"), entries: Set(try texts(reader, "entries")), options: options)
         } catch {
-            throw RunClaimError("\(path) cannot be read (\(error)): nothing in \(directory) is touched")
+            throw DirectoryClaimError("\(path) cannot be read (\(error)): nothing in \(directory) is touched")
         }
     }
 
@@ -70,13 +72,13 @@ package struct RunMarker: Hashable, Sendable {
     }
 
     /// Throws if a listed entry is now a symbolic link: another program has replaced it.
-    func refuseLinks(in directory: String) throws(RunClaimError) {
+    package func refuseLinks(in directory: String) throws(DirectoryClaimError) {
         for entry in (entries.union(["work"])).sorted() {
             var path = directory
             for part in entry.split(separator: "/") {
                 path += "/" + part
                 guard FileTree.kind(path) == .link else { continue }
-                throw RunClaimError(
+                throw DirectoryClaimError(
                     "\(path) is a symbolic link, which no run makes, and is not followed. "
                         + "Remove it, or name another --out"
                 )
@@ -86,7 +88,7 @@ package struct RunMarker: Hashable, Sendable {
 }
 
 /// A directory cannot be used, and nothing in it was changed; the message has the remedy.
-package struct RunClaimError: Error, CustomStringConvertible {
+package struct DirectoryClaimError: Error, CustomStringConvertible {
     package let description: String
     /// Whether another process uses the directory: it can be used when that process has ended.
     package let isInUse: Bool
