@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// The environment variable that tells a process of a self-test which mistake to make.
 package enum MistakeVariable {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// A pipe. An exec closes its ends, and so does its release.
 package final class Pipe {
