@@ -65,7 +65,7 @@ package struct Worker {
         } catch {
             failure = "\(error)"
         }
-        var report = WorkerReport(caseReport)
+        var report = caseReport.ended
         report.harnessFailure = failure
         return report
     }

@@ -79,54 +79,15 @@ package struct WorkerRequest: Sendable, Equatable {
     }
 }
 
-/// The answer of a worker process: one JSON document on file descriptor 3.
-package struct WorkerReport: Sendable, Equatable {
-    package var outcomes: [OutcomeCount] = []
-    package var samples: [Sample] = []
-    package var trials: [Trial] = []
-    /// The causes of every outcome but `correct`.
-    package var causes: [FailureCause] = []
-    package var details = CaseDetails()
-    package var messages: [String] = []
-    package var brokenTrials: [String] = []
-    package var isCut = false
-    package var isInconclusive = false
-    /// The result of the one trial that was asked for.
-    package var replayed: ReplayedTrial?
-    /// Why the worker could not do its task.
-    package var harnessFailure: String?
-
-    package init() {}
-
-    package init(_ report: CaseReport) {
-        for outcome in Outcome.allCases {
-            if let count = report.outcomes[outcome] {
-                outcomes.append(OutcomeCount(outcome: outcome, count: count))
-            }
-        }
-        samples = report.samples
-        trials = report.trials
-        causes = report.causes.list
-        // A case with a single outcome has no sweep: the count of its outcome says everything.
-        details = CaseDetails(
-            series: report.series, histograms: report.histograms,
-            trialCodes: report.trialCodes.count > 1 ? report.trialCodes : [],
-            map: report.trialCodes.count > 1 ? report.map : nil)
-        messages = report.messages
-        brokenTrials = report.brokenTrials
-        isCut = report.isCut
-        isInconclusive = report.isInconclusive
-        replayed = report.replayed
-    }
-
+extension WorkerReport {
     package var json: JSONValue {
         var members = [
-            JSONMember("outcomes", .object(outcomes.map { JSONMember($0.outcome.rawValue, .integer($0.count)) })),
-            JSONMember("samples", .array(samples.map(\.json))), JSONMember("trials", .array(trials.map(\.json))),
-            JSONMember("causes", .array(causes.map(\.json))), JSONMember("details", details.json),
+            JSONMember("outcomes", findings.outcomeCounts), JSONMember("samples", .array(findings.samples.map(\.json))),
+            JSONMember("trials", .array(findings.trials.map(\.json))),
+            JSONMember("causes", .array(findings.causes.map(\.json))), JSONMember("details", details.json),
             JSONMember("codes", .string(Self.hexadecimal(details.trialCodes))),
             JSONMember("messages", .strings(messages)), JSONMember("broken", .strings(brokenTrials)),
-            JSONMember("cut", .bool(isCut)), JSONMember("inconclusive", .bool(isInconclusive)),
+            JSONMember("cut", .bool(findings.isCut)), JSONMember("inconclusive", .bool(isInconclusive)),
         ]
         if let replayed { members.append(JSONMember("replayed", replayed.json)) }
         if let harnessFailure { members.append(JSONMember("failure", .string(harnessFailure))) }
@@ -134,23 +95,14 @@ package struct WorkerReport: Sendable, Equatable {
     }
 
     package init(json: JSONObjectReader) throws(JSONShapeError) {
-        let counts = try json.object("outcomes")
-        for outcome in Outcome.allCases where counts.has(outcome.rawValue) {
-            outcomes.append(OutcomeCount(outcome: outcome, count: try counts.integer(outcome.rawValue)))
-        }
-        for reader in try json.objects("samples") { samples.append(try Sample(json: reader)) }
-        for reader in try json.objects("trials") { trials.append(try Trial(json: reader)) }
-        // Reports of older workers have no causes.
-        if json.has("causes") {
-            for reader in try json.objects("causes") { causes.append(try FailureCause(json: reader)) }
-        }
+        self.init()
+        findings = try CaseFindings(json: json)
         guard let codes = Self.bytes(hexadecimal: try json.string("codes")) else {
             throw JSONShapeError(path: json.path + ".codes", expected: "pairs of hexadecimal digits")
         }
         details = try CaseDetails(json: try json.object("details"), trialCodes: codes)
         messages = try Self.strings(json, "messages")
         brokenTrials = try Self.strings(json, "broken")
-        isCut = try json.bool("cut")
         isInconclusive = try json.bool("inconclusive")
         replayed = json.has("replayed") ? try ReplayedTrial(json: try json.object("replayed")) : nil
         harnessFailure = json.has("failure") ? try json.string("failure") : nil

@@ -104,15 +104,15 @@ extension CaseResult {
         ]
         if let outcome { members.append(JSONMember("outcome", .string(outcome.rawValue))) }
         members += [
-            JSONMember("outcomes", .object(outcomes.map { JSONMember($0.outcome.rawValue, .integer($0.count)) })),
-            JSONMember("samples", .array(samples.map(\.json))), JSONMember("trials", .array(trials.map(\.json))),
+            JSONMember("outcomes", findings.outcomeCounts), JSONMember("samples", .array(findings.samples.map(\.json))),
+            JSONMember("trials", .array(findings.trials.map(\.json))),
             JSONMember("message", .string(message)),
         ]
-        if !causes.isEmpty { members.append(JSONMember("causes", .array(causes.map(\.json)))) }
+        if !findings.causes.isEmpty { members.append(JSONMember("causes", .array(findings.causes.map(\.json)))) }
         if !promises.isEmpty { members.append(JSONMember("promises", .array(promises.map(\.json)))) }
         if let crash { members.append(JSONMember("crash", crash.json)) }
         members += [
-            JSONMember("duration_ns", .unsigned(durationNanoseconds)), JSONMember("cut", .bool(isCut)),
+            JSONMember("duration_ns", .unsigned(durationNanoseconds)), JSONMember("cut", .bool(findings.isCut)),
             JSONMember("free_schedule", .bool(hasFreeSchedule)),
         ]
         if restsOnSyncs { members.append(JSONMember("rests_on_syncs", .bool(true))) }
@@ -131,22 +131,13 @@ extension CaseResult {
             }
         }
         outcome = json.has("outcome") ? try json.choice("outcome", of: Outcome.self) : nil
-        let counts = try json.object("outcomes")
-        for outcome in Outcome.allCases where counts.has(outcome.rawValue) {
-            outcomes.append(OutcomeCount(outcome: outcome, count: try counts.integer(outcome.rawValue)))
-        }
-        for reader in try json.objects("samples") { samples.append(try Sample(json: reader)) }
-        for reader in try json.objects("trials") { trials.append(try Trial(json: reader)) }
-        if json.has("causes") {
-            for reader in try json.objects("causes") { causes.append(try FailureCause(json: reader)) }
-        }
+        findings = try CaseFindings(json: json)
         if json.has("promises") {
             for reader in try json.objects("promises") { promises.append(try JudgedPromise(json: reader)) }
         }
         message = try json.string("message")
         crash = json.has("crash") ? try CrashReport(json: try json.object("crash")) : nil
         durationNanoseconds = try json.unsigned("duration_ns")
-        isCut = try json.bool("cut")
         hasFreeSchedule = try json.bool("free_schedule")
         restsOnSyncs = json.has("rests_on_syncs") ? try json.bool("rests_on_syncs") : false
     }
