@@ -50,15 +50,15 @@ func library(_ name: String, pkgConfig: String, apt: String) -> Target {
 // The engines, a target each, so that a missing library stays local. An engine more is an entry here, and its
 // registration in Sources/AssayTool/BuildRegistries.swift.
 let engines: [Target] = [
-    engine("ModelEngine", ["Platform", "Harness", "RunRecords", "Measuring", "Datasets"]),
+    engine("ModelEngine", ["Platform", "Harness", "RunRecords", "Measuring"]),
     engine(
         "LibraryEngine", isMeasured: false,
         ["Platform", "Files", "Harness", "RunRecords", "Measuring", "JSONText", "PackedRows", "CAssayEngine"]),
     engine(
         "StrataEngine",
         [
-            "Platform", "Files", "Harness", "RunRecords", "Measuring", "Datasets", "PackedRows", "SimulatedDisk",
-            "Strata", "StrataRepair", "StrataStorage", "StrataFiles", "StrataCrypto",
+            "Platform", "Files", "Harness", "RunRecords", "Measuring", "PackedRows", "SimulatedDisk", "Strata",
+            "StrataRepair", "StrataStorage", "StrataFiles", "StrataCrypto",
         ]),
     engine(
         "LMDBEngine", isMeasured: false,
@@ -165,10 +165,7 @@ let package = Package(
             ]),
         room(
             "Harness",
-            [
-                "Platform", "Files", "Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "FaultModel",
-                "Statistics",
-            ]),
+            ["Platform", "Files", "Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "Statistics"]),
         room("CaseFiles", isMeasured: false, ["Files", "Seeds", "JSONText", "Commands", "RunRecords", "Harness"]),
         room("SimulatedDisk", ["Platform", "Seeds", "FaultModel", "StrataFiles", "Harness"]),
         room(
@@ -181,7 +178,7 @@ let package = Package(
             name: "AssayTool",
             dependencies: everyEngine + [
                 "Platform", "Files", "Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "Harness",
-                "FaultModel", "SimulatedDisk", "ProgramTrials", "CaseFiles", "Reporting", "RunHistory", "Statistics",
+                "FaultModel", "ProgramTrials", "CaseFiles", "Reporting", "RunHistory", "Statistics",
                 "Datasets", "Scenarios", "ObjectScenarios", "MigrationScenarios",
                 .target(name: "Zoo", condition: .when(traits: ["Zoo"])),
             ],
@@ -198,8 +195,7 @@ let package = Package(
         benchmark(
             "ObjectScenarios", isMeasured: false,
             [
-                "Platform", "Files", "Harness", "Seeds", "RunRecords", "Measuring", "FaultModel", "Datasets", "Strata",
-                "CaseFiles", "Commands",
+                "Platform", "Files", "Harness", "Seeds", "RunRecords", "Measuring", "Strata", "CaseFiles", "Commands",
             ]),
         benchmark(
             "MigrationScenarios", isMeasured: false,
@@ -232,7 +228,7 @@ let package = Package(
             ["Platform", "StrataRepair", "StrataStorage", "StrataFiles", "StrataStorageTests", "Measuring"]),
         tests("StrataCryptoTests", ["StrataCrypto", "StrataStorage", "StrataFiles"]),
         tests("StrataTests", ["Platform", "Seeds", "Measuring", "Strata", "StrataStorage", "StrataFiles"]),
-        tests("CoreDataFilesTests", ["Platform", "CoreDataFiles", "Strata", "StrataStorage", "StrataFiles"]),
+        tests("CoreDataFilesTests", ["Platform", "CoreDataFiles", "Strata"]),
         .executableTarget(
             name: "MigrationWorker", dependencies: ["Platform", "StoreMigration", "Strata", "CoreDataFiles"],
             path: "Tests/MigrationWorker", swiftSettings: settings),
@@ -261,8 +257,7 @@ let package = Package(
         tests(
             "HarnessTests",
             [
-                "Platform", "Files", "Seeds", "JSONText", "Harness", "RunRecords", "Measuring", "FaultModel",
-                "Statistics",
+                "Platform", "Files", "Seeds", "JSONText", "Harness", "RunRecords", "Measuring", "Statistics",
             ]),
         tests("CaseFilesTests", ["Seeds", "CaseFiles", "Harness", "RunRecords"]),
         tests("SimulatedDiskTests", ["Platform", "Seeds", "SimulatedDisk", "FaultModel", "StrataFiles"]),

@@ -39,7 +39,7 @@ struct FloorsTests {
     @Test(
         "a planted upward reference in a room of the harness is found",
         arguments: [
-            (Floors.runRecords, "Files", "func planted(_ marker: RunMarker) {}"),
+            (Floors.runRecords, "Measurements", "func planted(_ claim: RunClaim) {}"),
             (.runRecords, "Cases", "extension RunHeader {}"), (.runRecords, "Runs", "let planted = Gate.self"),
             (.harness, "System", "func planted(_ context: CaseContext) {}"),
             (.harness, "Engines", "struct Planted {\n    var registries: Registries?\n}"),

@@ -2,8 +2,8 @@ extension Floors {
     static let runRecords = Floors(
         room: "Sources/RunRecords/",
         folders: [
-            // The files of the machine; figures, and tables of rows, without the case that they belong to.
-            "Files", "Measurements", "DatasetTables",
+            // Figures, and tables of rows, without the case that they belong to.
+            "Measurements", "DatasetTables",
             // One case; a run, which is a directory of cases; what follows from the figures of a run.
             "Cases", "Runs", "Figures",
             // Several runs: a baseline and its gate, two runs side by side, shards, the archive.

@@ -47,8 +47,11 @@ struct RoomsTests {
             ("room(\"Strata\", [", "\"StoreMigration\", ", "Strata reaches StoreMigration"),
             ("\"Harness\",\n            [", "\"StrataStorage\", ", "Harness reaches StrataStorage"),
             ("room(\"FaultModel\", [", "\"StrataEngine\", ", "FaultModel reaches StrataEngine"),
-            ("room(\"Reporting\", isMeasured: false, [", "\"CLMDB\", ", "Reporting imports CLMDB"),
-            ("room(\"Reporting\", isMeasured: false, [", "\"CAllocations\", ", "Reporting imports CAllocations"),
+            ("\"Reporting\", isMeasured: false,\n            [", "\"CLMDB\", ", "Reporting imports CLMDB"),
+            (
+                "\"Reporting\", isMeasured: false,\n            [", "\"CAllocations\", ",
+                "Reporting imports CAllocations"
+            ),
             ("room(\"RunRecords\", isMeasured: false, [", "\"Harness\", ", "RunRecords reaches RunRecords"),
             ("room(\"RunRecords\", isMeasured: false, [", "\"CSQLite\", ", "RunRecords imports CSQLite"),
             ("engine(\"ModelEngine\", [", "\"SQLiteEngine\", ", "ModelEngine reaches SQLiteEngine"),
