@@ -6,7 +6,7 @@ package struct WorkerRequest: Sendable, Equatable {
     /// Raised when an older worker would misread a request. `assay worker --describe` prints it.
     package static let protocolVersion = 2
 
-    package enum Task: String, Sendable {
+    package enum Task: String, JSONForm {
         case runCase = "case"
         /// Build the case's fixture into `fixture`, and verify it.
         case buildFixture = "fixture"
@@ -38,86 +38,54 @@ package struct WorkerRequest: Sendable, Equatable {
         self.deadline = deadline
         self.onlyTrial = onlyTrial
     }
+}
 
-    package var json: JSONValue {
-        var members = [
-            JSONMember("protocol", .integer(Self.protocolVersion)), JSONMember("task", .string(task.rawValue)),
-            JSONMember("test", test.json), JSONMember("directory", .string(directory)),
-            JSONMember("deadline", .unsigned(deadline)),
-        ]
-        if let fixture { members.append(JSONMember("fixture", .string(fixture))) }
-        if let onlyTrial { members.append(JSONMember("trial", .string(onlyTrial.text))) }
-        if let keepDirectory { members.append(JSONMember("keep", .string(keepDirectory))) }
-        if !arguments.isEmpty { members.append(JSONMember("arguments", .strings(arguments))) }
-        for (word, file) in [("engine", files.own), ("library", files.library)] {
-            guard let file else { continue }
-            members += [
-                JSONMember("\(word)_file", .string(file.path)), JSONMember("\(word)_digest", .string(file.digest)),
-            ]
-        }
-        return .object(members)
+extension WorkerRequest: JSONRecord {
+    package static let blank = WorkerRequest(task: .runCase, test: .blank, directory: "", fixture: nil, deadline: 0)
+
+    package static let fields: [JSONField<WorkerRequest>] = [
+        .constant("protocol", protocolVersion), .member("task", \.task), .member("test", \.test),
+        .member("directory", \.directory), .member("deadline", \.deadline), .member("fixture", \.fixture),
+        .member("trial", \.onlyTrial), .member("keep", \.keepDirectory), .sparse("arguments", \.arguments),
+        .member("engine_file", \.files.own.path), .member("engine_digest", \.files.own.digest),
+        .member("library_file", \.files.library.path), .member("library_digest", \.files.library.digest),
+    ]
+}
+
+/// Both members are there, or neither.
+extension EngineFile? {
+    fileprivate var path: String? {
+        get { self?.path }
+        set { self = newValue.map { EngineFile(path: $0, digest: "") } }
     }
 
-    package init(json: JSONObjectReader) throws(JSONShapeError) {
-        guard try json.integer("protocol") == Self.protocolVersion else {
-            throw JSONShapeError(path: json.path + ".protocol", expected: String(Self.protocolVersion))
-        }
-        self.init(
-            task: try json.choice("task", of: Task.self), test: try Case(json: try json.object("test")),
-            directory: try json.string("directory"),
-            fixture: json.has("fixture") ? try json.string("fixture") : nil,
-            deadline: try json.unsigned("deadline"),
-            onlyTrial: json.has("trial") ? FaultAddress(text: try json.string("trial")) : nil)
-        keepDirectory = json.has("keep") ? try json.string("keep") : nil
-        if json.has("arguments") { arguments = try WorkerReport.strings(json, "arguments") }
-        files = EngineFiles(own: try Self.file("engine", json), library: try Self.file("library", json))
-    }
-
-    private static func file(_ word: String, _ json: JSONObjectReader) throws(JSONShapeError) -> EngineFile? {
-        guard json.has("\(word)_file") else { return nil }
-        return EngineFile(path: try json.string("\(word)_file"), digest: try json.string("\(word)_digest"))
+    fileprivate var digest: String? {
+        get { self?.digest }
+        set { self?.digest = newValue ?? "" }
     }
 }
 
-extension WorkerReport {
-    package var json: JSONValue {
-        var members = [
-            JSONMember("outcomes", findings.outcomeCounts), JSONMember("samples", .array(findings.samples.map(\.json))),
-            JSONMember("trials", .array(findings.trials.map(\.json))),
-            JSONMember("causes", .array(findings.causes.map(\.json))), JSONMember("details", details.json),
-            JSONMember("codes", .string(Self.hexadecimal(details.trialCodes))),
-            JSONMember("messages", .strings(messages)), JSONMember("broken", .strings(brokenTrials)),
-            JSONMember("cut", .bool(findings.isCut)), JSONMember("inconclusive", .bool(isInconclusive)),
-        ]
-        if let replayed { members.append(JSONMember("replayed", replayed.json)) }
-        if let harnessFailure { members.append(JSONMember("failure", .string(harnessFailure))) }
-        return .object(members)
-    }
+extension WorkerReport: JSONRecord {
+    package static let blank = WorkerReport()
 
-    package init(json: JSONObjectReader) throws(JSONShapeError) {
-        self.init()
-        findings = try CaseFindings(json: json)
-        guard let codes = Self.bytes(hexadecimal: try json.string("codes")) else {
-            throw JSONShapeError(path: json.path + ".codes", expected: "pairs of hexadecimal digits")
-        }
-        details = try CaseDetails(json: try json.object("details"), trialCodes: codes)
-        messages = try Self.strings(json, "messages")
-        brokenTrials = try Self.strings(json, "broken")
-        isInconclusive = try json.bool("inconclusive")
-        replayed = json.has("replayed") ? try ReplayedTrial(json: try json.object("replayed")) : nil
-        harnessFailure = json.has("failure") ? try json.string("failure") : nil
-    }
-
-    fileprivate static func strings(_ json: JSONObjectReader, _ name: String) throws(JSONShapeError) -> [String] {
-        var list: [String] = []
-        for element in try json.array(name) {
-            guard case .string(let text) = element else {
-                throw JSONShapeError(path: "\(json.path).\(name)", expected: "strings")
+    /// Reports of older workers have no causes. The codes are read before the details, whose map needs them.
+    package static let fields: [JSONField<WorkerReport>] = [
+        .outcomes(\.findings.outcomes), .member("samples", \.findings.samples), .member("trials", \.findings.trials),
+        .lenient("causes", \.findings.causes),
+        JSONField("codes", write: { .string(hexadecimal($0.details.trialCodes)) }) {
+            (json, report) throws(JSONShapeError) in
+            guard let codes = bytes(hexadecimal: try String(json: json ?? .null)) else {
+                throw JSONShapeError(expected: "pairs of hexadecimal digits")
             }
-            list.append(text)
-        }
-        return list
-    }
+            report.details.trialCodes = codes
+        },
+        JSONField("details", write: { $0.details.json }) { (json, report) throws(JSONShapeError) in
+            report.details = try CaseDetails(json: json ?? .null, onto: report.details)
+        },
+        .member("messages", \.messages), .member("broken", \.brokenTrials), .member("cut", \.findings.isCut),
+        .member("inconclusive", \.isInconclusive), .member("replayed", \.replayed),
+        .member("failure", \.harnessFailure),
+    ]
 
     private static func hexadecimal(_ bytes: [UInt8]) -> String {
         let digits = Array("0123456789abcdef".utf8)

@@ -1,5 +1,3 @@
-import JSONText
-
 /// What a case found: its scenario fills it, its worker writes it, and the runner stores it in the case's result.
 package struct CaseFindings: Sendable, Equatable {
     /// In the order of `Outcome.allCases`, without zeros.
@@ -40,25 +38,4 @@ package struct CaseFindings: Sendable, Equatable {
 
     /// The gravest outcome of all trials; nil if no trial ran.
     package var gravest: Outcome? { outcomes.map(\.outcome).max { $0.gravity < $1.gravity } }
-}
-
-extension CaseFindings {
-    package var outcomeCounts: JSONValue {
-        .object(outcomes.map { JSONMember($0.outcome.rawValue, .integer($0.count)) })
-    }
-
-    /// Reads them from the members of a result, or of a worker's report.
-    package init(json: JSONObjectReader) throws(JSONShapeError) {
-        let counts = try json.object("outcomes")
-        for outcome in Outcome.allCases where counts.has(outcome.rawValue) {
-            outcomes.append(OutcomeCount(outcome: outcome, count: try counts.integer(outcome.rawValue)))
-        }
-        for reader in try json.objects("samples") { samples.append(try Sample(json: reader)) }
-        for reader in try json.objects("trials") { trials.append(try Trial(json: reader)) }
-        // Older results and reports have no causes.
-        for reader in json.has("causes") ? try json.objects("causes") : [] {
-            causes.append(try FailureCause(json: reader))
-        }
-        isCut = try json.bool("cut")
-    }
 }

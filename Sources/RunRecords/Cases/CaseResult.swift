@@ -1,3 +1,4 @@
+import JSONText
 import Measuring
 
 /// The abnormal end of a worker process.
@@ -14,12 +15,21 @@ package struct CrashReport: Hashable, Sendable {
     }
 }
 
+extension CrashReport: JSONRecord {
+    package static let blank = CrashReport()
+    package static let fields: [JSONField<CrashReport>] = [
+        .member("signal", \.signal), .member("exit_status", \.exitStatus), .member("stderr", \.standardError),
+    ]
+}
+
 /// A setting of an engine with the value that it ran with: `synchronous` = `FULL`.
-package struct EngineSetting: Hashable, Sendable {
+package struct EngineSetting: NamedText, Hashable, Sendable {
     package var name: String
     package var value: String
 
-    package init(_ name: String, _ value: String) {
+    package init(_ name: String, _ value: String) { self.init(name: name, value: value) }
+
+    package init(name: String, value: String) {
         self.name = name
         self.value = value
     }
@@ -54,7 +64,7 @@ package struct Turn: Hashable, Sendable {
     package var side: Side
 
     /// One engine of a comparison is measured as two identical sides, whose difference is noise.
-    package enum Side: String, Sendable, CaseIterable {
+    package enum Side: String, JSONForm, Sendable, CaseIterable {
         case measured = ""
         case control
     }
@@ -120,21 +130,32 @@ package struct CaseResult: Sendable, Equatable {
     }
 }
 
-/// The part of a case that is too large for its line in results.jsonl.
-package struct CaseDetails: Sendable, Equatable {
-    package var series: [Series]
-    package var histograms: [NamedHistogram]
-    /// `Outcome.code` of every trial in address order; empty for a case without a sweep.
-    package var trialCodes: [UInt8]
-    /// The positions that the trials of a sweep over files damaged.
-    package var map: SweepMap?
+extension CaseResult: JSONRecord {
+    package static let blank = CaseResult(test: .blank, verdict: .pass)
 
-    package init(
-        series: [Series] = [], histograms: [NamedHistogram] = [], trialCodes: [UInt8] = [], map: SweepMap? = nil
-    ) {
-        self.series = series
-        self.histograms = histograms
-        self.trialCodes = trialCodes
-        self.map = map
+    /// Its line in results.jsonl. Older results have no causes.
+    package static let fields: [JSONField<CaseResult>] = [
+        .derived("case") { .string($0.test.id) }, .member("round", \.turn.round), .member("side", \.turn.side),
+        .member("test", \.test), .member("engine_version", \.engineVersion), .texts("settings", \.settings),
+        .member("verdict", \.verdict), .member("outcome", \.outcome), .outcomes(\.findings.outcomes),
+        .member("samples", \.findings.samples), .member("trials", \.findings.trials), .member("message", \.message),
+        .sparse("causes", \.findings.causes), .sparse("promises", \.promises), .member("crash", \.crash),
+        .member("duration_ns", \.durationNanoseconds), .member("cut", \.findings.isCut),
+        .member("free_schedule", \.hasFreeSchedule), .sparse("rests_on_syncs", \.restsOnSyncs),
+    ]
+}
+
+extension JSONField {
+    /// Counts by the name of the outcome. Names that this build does not know are left out.
+    package static func outcomes(_ member: Member<[OutcomeCount]>) -> JSONField {
+        JSONField(
+            "outcomes",
+            write: { .object($0[keyPath: member].map { JSONMember($0.outcome.rawValue, .integer($0.count)) }) }
+        ) { (json, record) throws(JSONShapeError) in
+            let counts = try [String: Int](json: json ?? .null)
+            record[keyPath: member] = Outcome.allCases.compactMap { outcome in
+                counts[outcome.rawValue].map { OutcomeCount(outcome: outcome, count: $0) }
+            }
+        }
     }
 }

@@ -228,24 +228,12 @@ extension [FailureCause] {
     }
 }
 
-extension FailureCause {
-    package var json: JSONValue {
-        var members = [
-            JSONMember("outcome", .string(outcome.rawValue)), JSONMember("text", .string(text)),
-            JSONMember("count", .integer(count)), JSONMember("example", .string(example.text)),
-            JSONMember("detail", .string(detail)),
-        ]
-        if let roleText { members.append(JSONMember("role_text", .string(roleText))) }
-        return .object(members)
-    }
-
-    package init(json: JSONObjectReader) throws(JSONShapeError) {
-        self.init(
-            outcome: try json.choice("outcome", of: Outcome.self), text: try json.string("text"),
-            count: try json.integer("count"), example: FaultAddress(text: try json.string("example")),
-            detail: try json.string("detail"))
-        roleText = json.has("role_text") ? try json.string("role_text") : nil
-    }
+extension FailureCause: JSONRecord {
+    package static let blank = FailureCause(Trial.blank)
+    package static let fields: [JSONField<FailureCause>] = [
+        .member("outcome", \.outcome), .member("text", \.text), .member("count", \.count),
+        .member("example", \.example), .member("detail", \.detail), .member("role_text", \.roleText),
+    ]
 }
 
 extension CaseResult {
