@@ -38,63 +38,48 @@ enum BuildComparisonFiles {
     }
 
     static func json(_ comparison: BuildComparison) -> JSONValue {
-        .object([
-            JSONMember("format", .string(BuildComparison.format)), JSONMember("header", comparison.header.json),
-            JSONMember("a", json(comparison.a)), JSONMember("b", json(comparison.b)),
-            JSONMember("pairs", .integer(comparison.pairs)), JSONMember("threshold", .real(comparison.threshold)),
-            JSONMember("confirms", .bool(comparison.confirms)),
-            JSONMember("cases", .array(comparison.cases.map(json))),
-            JSONMember(
-                "refused",
-                .array(
-                    comparison.refused.map {
-                        .object([JSONMember("test", $0.test.json), JSONMember("reason", .string($0.reason))])
-                    })),
+        let refused = comparison.refused.map { JSONValue.members([("test", $0.test.json), ("reason", $0.reason.json)]) }
+        return .members([
+            ("format", BuildComparison.format.json), ("header", comparison.header.json), ("a", json(comparison.a)),
+            ("b", json(comparison.b)), ("pairs", comparison.pairs.json), ("threshold", comparison.threshold.json),
+            ("confirms", comparison.confirms.json), ("cases", comparison.cases.map(json).json),
+            ("refused", refused.json),
         ])
     }
 
     private static func json(_ side: BuildComparison.Side) -> JSONValue {
-        .object([
-            JSONMember("path", .string(side.path)), JSONMember("revision", .string(side.revision)),
-            JSONMember("assay", .string(side.build.version)), JSONMember("build", side.build.json),
+        .members([
+            ("path", side.path.json), ("revision", side.revision.json), ("assay", side.build.version.json),
+            ("build", side.build.json),
         ])
     }
 
     private static func json(_ compared: ComparedCase) -> JSONValue {
-        .object([
-            JSONMember("case", .string(compared.test.id)), JSONMember("test", compared.test.json),
-            JSONMember("finding", .string(compared.finding.rawValue)), JSONMember("reason", .string(compared.reason)),
-            JSONMember(
-                "batches",
-                .array(
-                    compared.batches.map {
-                        .object([
-                            JSONMember("judged", json($0.judged)), JSONMember("others", .array($0.others.map(json))),
-                        ])
-                    })),
+        let batches = compared.batches.map { batch in
+            JSONValue.members([("judged", json(batch.judged)), ("others", batch.others.map(json).json)])
+        }
+        return .members([
+            ("case", compared.test.id.json), ("test", compared.test.json), ("finding", compared.finding.rawValue.json),
+            ("reason", compared.reason.json), ("batches", batches.json),
         ])
     }
 
     private static func json(_ figure: ComparedFigure) -> JSONValue {
-        var members = [
-            JSONMember("metric", .string(figure.name.metric.name)),
-            JSONMember("unit", .string(figure.name.metric.unit)),
-            JSONMember("direction", .string(figure.name.metric.direction.rawValue)),
-            JSONMember("statistic", .string(figure.name.statistic)), JSONMember("label", .string(figure.name.label)),
-            JSONMember("median_a", .real(figure.medianA)), JSONMember("median_b", .real(figure.medianB)),
+        let name = figure.name
+        let members: [(String, JSONValue?)] = [
+            ("metric", name.metric.name.json), ("unit", name.metric.unit.json),
+            ("direction", name.metric.direction.json), ("statistic", name.statistic.json), ("label", name.label.json),
+            ("median_a", figure.medianA.json), ("median_b", figure.medianB.json),
+            ("measured", figure.measured.map(json)), ("control", figure.control.map(json)),
         ]
-        if let measured = figure.measured { members.append(JSONMember("measured", json(measured))) }
-        if let control = figure.control { members.append(JSONMember("control", json(control))) }
-        return .object(members)
+        return .members(members.compactMap { name, value in value.map { (name, $0) } })
     }
 
     private static func json(_ comparison: SideComparison) -> JSONValue {
-        .object([
-            JSONMember("ratio", .real(comparison.ratio)), JSONMember("low", .real(comparison.low)),
-            JSONMember("high", .real(comparison.high)), JSONMember("confidence", .real(SideComparison.confidence)),
-            JSONMember("pairs", .integer(comparison.pairCount)),
-            JSONMember("finding", .string(comparison.finding.rawValue)),
-            JSONMember("smallest_visible", .real(comparison.smallestVisible)),
+        .members([
+            ("ratio", comparison.ratio.json), ("low", comparison.low.json), ("high", comparison.high.json),
+            ("confidence", SideComparison.confidence.json), ("pairs", comparison.pairCount.json),
+            ("finding", comparison.finding.rawValue.json), ("smallest_visible", comparison.smallestVisible.json),
         ])
     }
 }

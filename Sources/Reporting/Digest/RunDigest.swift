@@ -35,6 +35,7 @@ struct RunDigest {
     private let hasSeveralSeeds: Bool
     /// The shard of each case of a merged run, by case id.
     let shards: [String: MergedShard]
+    let derived = DerivedValues()
 
     init(_ run: Run) {
         self.run = run

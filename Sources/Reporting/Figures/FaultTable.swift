@@ -44,23 +44,25 @@ extension RunDigest {
     /// A row per fault, durability class and engine: faults in plan order, damage first. Empty for a run that tried no
     /// faults. An engine that cannot run the scenario has no row.
     var faultRows: [FaultRow] {
-        struct Key: Hashable {
-            var fault: String
-            var durability: DurabilityClass
-        }
-        let cases = outcomeRows(.safe).filter { row in
-            Self.faultFamilies.contains(row.subject.family)
-                && ![.notApplicable, .notBuilt].contains(row.result.verdict)
-        }
-        let byKey = Dictionary(grouping: cases) {
-            Key(fault: $0.subject.scenario, durability: $0.subject.durability)
-        }
-        let keys = Self.unique(cases.map { Key(fault: $0.subject.scenario, durability: $0.subject.durability) })
-        return keys.flatMap { key in
-            engines.compactMap { engine in
-                let own = (byKey[key] ?? []).filter { $0.engine == engine }
-                guard !own.isEmpty else { return nil }
-                return FaultRow(engine: engine, fault: key.fault, durability: key.durability, cases: own)
+        once {
+            struct Key: Hashable {
+                var fault: String
+                var durability: DurabilityClass
+            }
+            let cases = outcomeRows(.safe).filter { row in
+                Self.faultFamilies.contains(row.subject.family)
+                    && ![.notApplicable, .notBuilt].contains(row.result.verdict)
+            }
+            let byKey = Dictionary(grouping: cases) {
+                Key(fault: $0.subject.scenario, durability: $0.subject.durability)
+            }
+            let keys = Self.unique(cases.map { Key(fault: $0.subject.scenario, durability: $0.subject.durability) })
+            return keys.flatMap { key in
+                engines.compactMap { engine in
+                    let own = (byKey[key] ?? []).filter { $0.engine == engine }
+                    guard !own.isEmpty else { return nil }
+                    return FaultRow(engine: engine, fault: key.fault, durability: key.durability, cases: own)
+                }
             }
         }
     }

@@ -66,26 +66,29 @@ extension RunDigest {
     /// The figures that were measured in rounds, for each engine that the run is about; empty if there are none, or if
     /// the figures of the plan mean nothing.
     var headlines: [HeadlineFigures] {
-        guard run.header.measures, !run.rounds.isEmpty else { return [] }
-        let (own, peers) = sides
-        let rows = countedRows(own + peers)
-        return own.compactMap { engine in
-            var withheldCount = 0
-            let lines = rows.compactMap { row -> HeadlineFigures.Line? in
-                guard let ratio = ratio(row, of: engine, among: peers) else { return nil }
-                if ratio.isWithheld { withheldCount += 1 }
-                if ratio.decision == nil { return nil }
-                return HeadlineFigures.Line(
-                    name: lineName(row, name(row.subject)), shortName: lineName(row, shortName(row.subject)),
-                    figures: row, ratio: ratio)
+        once {
+            guard run.header.measures, !run.rounds.isEmpty else { return [] }
+            let (own, peers) = sides
+            let rows = countedRows(own + peers)
+            return own.compactMap { engine in
+                var withheldCount = 0
+                let lines = rows.compactMap { row -> HeadlineFigures.Line? in
+                    guard let ratio = ratio(row, of: engine, among: peers) else { return nil }
+                    if ratio.isWithheld { withheldCount += 1 }
+                    if ratio.decision == nil { return nil }
+                    return HeadlineFigures.Line(
+                        name: lineName(row, name(row.subject)), shortName: lineName(row, shortName(row.subject)),
+                        figures: row, ratio: ratio)
+                }
+                let claimed = lines.filter { !$0.ratio.isDoubtful }
+                if claimed.isEmpty { return nil }
+                let sorted = claimed.sorted {
+                    $0.ratio.value == $1.ratio.value ? $0.name < $1.name : $0.ratio.value > $1.ratio.value
+                }
+                return HeadlineFigures(
+                    engine: engine, lines: sorted, doubtfulCount: lines.count - claimed.count,
+                    withheldCount: withheldCount)
             }
-            let claimed = lines.filter { !$0.ratio.isDoubtful }
-            if claimed.isEmpty { return nil }
-            let sorted = claimed.sorted {
-                $0.ratio.value == $1.ratio.value ? $0.name < $1.name : $0.ratio.value > $1.ratio.value
-            }
-            return HeadlineFigures(
-                engine: engine, lines: sorted, doubtfulCount: lines.count - claimed.count, withheldCount: withheldCount)
         }
     }
 

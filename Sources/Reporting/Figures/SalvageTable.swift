@@ -37,20 +37,22 @@ extension RunDigest {
 
     /// A row per fault and engine, faults in the order of their first case; empty if the run salvaged nothing.
     var salvageRows: [SalvageRow] {
-        var rows: [SalvageRow] = []
-        for result in results {
-            for figures in result.salvageFigures {
-                let known = rows.firstIndex { $0.engine == result.test.engine && $0.fault == figures.fault }
-                if let known {
-                    rows[known].figures.add(figures)
-                    rows[known].cases.append(result)
-                } else {
-                    rows.append(SalvageRow(engine: result.test.engine, figures: figures, cases: [result]))
+        once {
+            var rows: [SalvageRow] = []
+            for result in results {
+                for figures in result.salvageFigures {
+                    let known = rows.firstIndex { $0.engine == result.test.engine && $0.fault == figures.fault }
+                    if let known {
+                        rows[known].figures.add(figures)
+                        rows[known].cases.append(result)
+                    } else {
+                        rows.append(SalvageRow(engine: result.test.engine, figures: figures, cases: [result]))
+                    }
                 }
             }
-        }
-        return Self.unique(rows.map(\.fault)).flatMap { fault in
-            engines.compactMap { engine in rows.first { $0.engine == engine && $0.fault == fault } }
+            return Self.unique(rows.map(\.fault)).flatMap { fault in
+                engines.compactMap { engine in rows.first { $0.engine == engine && $0.fault == fault } }
+            }
         }
     }
 }

@@ -68,33 +68,35 @@ extension RunDigest {
     /// A figure per scenario and measure of speed that at least three sizes have, in plan order. Empty for a plan whose
     /// figures mean nothing.
     var scaleFigures: [ScaleFigure] {
-        guard run.header.measures else { return [] }
-        let limits = rawScenarios
-        let usable = comparisons.filter { !limits.contains($0.subject.scenario) && $0.subject.extent > 0 }
-        let groups = Dictionary(grouping: usable, by: \.subject.withoutExtent)
-        return Self.unique(usable.map(\.subject.withoutExtent)).flatMap { key -> [ScaleFigure] in
-            let sized = (groups[key] ?? []).sorted { $0.subject.extent < $1.subject.extent }
-            guard sized.count >= ScaleFigure.fewestSizes, let first = sized.first else { return [] }
-            let others = usable.filter { other in
-                var subject = other.subject.withoutExtent
-                subject.dataset = key.dataset
-                return subject == key && other.subject.dataset != key.dataset
-            }
-            // A data set with several sizes has lines of its own.
-            let aside = others.count == 1 ? others[0] : nil
-            let measures = Self.unique(
-                sized.flatMap { comparison in
-                    engines.compactMap { comparison.results[$0] }.flatMap { result in
-                        result.samples.filter { Self.counts($0, result) }.map(Measure.init)
-                    }
+        once {
+            guard run.header.measures else { return [] }
+            let limits = rawScenarios
+            let usable = comparisons.filter { !limits.contains($0.subject.scenario) && $0.subject.extent > 0 }
+            let groups = Dictionary(grouping: usable, by: \.subject.withoutExtent)
+            return Self.unique(usable.map(\.subject.withoutExtent)).flatMap { key -> [ScaleFigure] in
+                let sized = (groups[key] ?? []).sorted { $0.subject.extent < $1.subject.extent }
+                guard sized.count >= ScaleFigure.fewestSizes, let first = sized.first else { return [] }
+                let others = usable.filter { other in
+                    var subject = other.subject.withoutExtent
+                    subject.dataset = key.dataset
+                    return subject == key && other.subject.dataset != key.dataset
                 }
-            ).filter { $0.kind == .speed && $0.isCompared }
-            return measures.compactMap { measure in
-                let lines = engines.compactMap { scaleLine($0, measure, sized: sized, aside: aside) }
-                let isLong = lines.contains { $0.points.count >= ScaleFigure.fewestSizes }
-                let subject = lines.contains { $0.aside != nil } ? aside?.subject : nil
-                return isLong
-                    ? ScaleFigure(subject: first.subject, measure: measure, lines: lines, asideSubject: subject) : nil
+                // A data set with several sizes has lines of its own.
+                let aside = others.count == 1 ? others[0] : nil
+                let measures = Self.unique(
+                    sized.flatMap { comparison in
+                        engines.compactMap { comparison.results[$0] }.flatMap { result in
+                            result.samples.filter { Self.counts($0, result) }.map(Measure.init)
+                        }
+                    }
+                ).filter { $0.kind == .speed && $0.isCompared }
+                return measures.compactMap { measure in
+                    let lines = engines.compactMap { scaleLine($0, measure, sized: sized, aside: aside) }
+                    let isLong = lines.contains { $0.points.count >= ScaleFigure.fewestSizes }
+                    let subject = lines.contains { $0.aside != nil } ? aside?.subject : nil
+                    if !isLong { return nil }
+                    return ScaleFigure(subject: first.subject, measure: measure, lines: lines, asideSubject: subject)
+                }
             }
         }
     }

@@ -21,13 +21,15 @@ extension SizePoint {
 extension RunDigest {
     /// All series with points, in plan order.
     var sizeLines: [SizeLine] {
-        results.flatMap { result -> [SizeLine] in
-            let id = result.test.id
-            let series = (run.details[id]?.series ?? []).filter { !$0.points.isEmpty }
-            return series.map {
-                SizeLine(
-                    engine: result.test.engine, subject: Subject(result.test), series: $0, caseID: id,
-                    isAlone: series.count == 1)
+        once {
+            results.flatMap { result -> [SizeLine] in
+                let id = result.test.id
+                let series = (run.details[id]?.series ?? []).filter { !$0.points.isEmpty }
+                return series.map {
+                    SizeLine(
+                        engine: result.test.engine, subject: Subject(result.test), series: $0, caseID: id,
+                        isAlone: series.count == 1)
+                }
             }
         }
     }

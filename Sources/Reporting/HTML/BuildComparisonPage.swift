@@ -224,13 +224,8 @@ struct BuildComparisonPage {
 
     /// Figures that decide nothing, but may hint at the cause.
     private func others(_ section: inout Markup) {
-        var lines: [(String, String)] = []
-        for compared in comparison.cases {
-            for figure in compared.batches.last?.others ?? [] where figure.measured?.isFlagged == true {
-                let measure = Measure(figure.name)
-                let values = "\(measure.text(figure.medianA)) on A and \(measure.text(figure.medianB)) on B"
-                lines.append((compared.test.title, "\(measure.words), \(values)"))
-            }
+        let lines = comparison.cases.flatMap { compared in
+            compared.hints.map { (compared.test.title, $0.sideWords()) }
         }
         guard !lines.isEmpty else {
             section.element("p", ["class": "note"], "No other figure was flagged.")
@@ -269,5 +264,18 @@ struct BuildComparisonPage {
         }
         section.element(
             "p", ["class": "note"], "Every measurement is in ab.csv and measurements.jsonl, the findings in ab.json.")
+    }
+}
+
+extension ComparedCase {
+    /// Other figures that differ beyond doubt, but decide nothing.
+    var hints: [ComparedFigure] { (batches.last?.others ?? []).filter { $0.measured?.isFlagged == true } }
+}
+
+extension ComparedFigure {
+    /// `commits/s, 1 200 on A and 1 100 on B`.
+    func sideWords(gap: String = Figure.gap) -> String {
+        let measure = Measure(name)
+        return "\(measure.words), \(measure.text(medianA, gap: gap)) on A and \(measure.text(medianB, gap: gap)) on B"
     }
 }

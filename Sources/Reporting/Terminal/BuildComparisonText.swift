@@ -81,7 +81,7 @@ struct BuildComparisonText: WrappingText {
         var lines = wrapped(name(compared.test), hang: 2)
         for (index, batch) in compared.batches.enumerated() {
             let judged = batch.judged
-            let measure = measure(judged.name)
+            let measure = Measure(judged.name)
             let figures = [judged.medianA, judged.medianB].map { padded(measure.text($0, gap: " "), Self.figureWidth) }
             let title = (index == 0 ? "" : "again: ") + measure.words
             lines.append(row(title, figures.joined(separator: " "), judged.measured))
@@ -99,10 +99,6 @@ struct BuildComparisonText: WrappingText {
         return lines + differences(compared)
     }
 
-    private func measure(_ name: FigureName) -> Measure {
-        Measure(Sample(name.metric, 0, statistic: name.statistic, label: name.label))
-    }
-
     /// Name, figures, ratio with its interval, and the decision.
     private func row(_ title: String, _ figures: String, _ comparison: SideComparison?) -> String {
         let room = max(12, width - 2 - figures.count - 1 - Self.ratioWidth - 14)
@@ -115,13 +111,7 @@ struct BuildComparisonText: WrappingText {
 
     /// Other figures that differ beyond doubt, but decide nothing.
     private func differences(_ compared: ComparedCase) -> [String] {
-        let flagged = (compared.batches.last?.others ?? []).filter { $0.measured?.isFlagged == true }
-        return flagged.prefix(6).flatMap { figure in
-            let measure = measure(figure.name)
-            let values = [figure.medianA, figure.medianB].map { measure.text($0, gap: " ") }
-            return wrapped(
-                "not judged: \(measure.words), \(values[0]) on A and \(values[1]) on B", lead: "  ", hang: 4)
-        }
+        compared.hints.prefix(6).flatMap { wrapped("not judged: \($0.sideWords(gap: " "))", lead: "  ", hang: 4) }
     }
 
     private func style(_ finding: SideComparison.Finding) -> TextStyle {

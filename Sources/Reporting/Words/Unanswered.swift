@@ -16,11 +16,13 @@ extension RunDigest {
     /// The cases without an answer by reason, the most frequent reason first. Cases that did not run are not among
     /// them.
     var unanswered: [Unanswered] {
-        let open = results.filter(Self.isUnanswered)
-        let groups = Dictionary(grouping: open, by: reason)
-        let reasons = Self.unique(open.map(reason))
-        return reasons.map { Unanswered(reason: $0, cases: groups[$0] ?? []) }
-            .sorted { $0.cases.count > $1.cases.count }
+        once {
+            let open = results.filter(Self.isUnanswered)
+            let groups = Dictionary(grouping: open, by: reason)
+            let reasons = Self.unique(open.map(reason))
+            return reasons.map { Unanswered(reason: $0, cases: groups[$0] ?? []) }
+                .sorted { $0.cases.count > $1.cases.count }
+        }
     }
 
     /// How many cases of the plan have no answer, including those that did not run.
