@@ -134,7 +134,7 @@ let package = Package(
                 .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
             ]),
         // From another store to Strata: both are written and compared.
-        room("StoreMigration", ["Platform", "Strata", "StrataStorage", "CoreDataFiles", "CXXHash"]),
+        room("StoreMigration", ["Platform", "Strata", "StrataStorage", "StrataFiles", "CoreDataFiles", "CXXHash"]),
         .executableTarget(
             name: "StrataTool",
             dependencies: [
@@ -207,7 +207,6 @@ let package = Package(
             "Zoo",
             [
                 "Platform", "Files", "Harness", "RunRecords", "Measuring", "SimulatedDisk", "StrataFiles",
-                "StoreMigration", "CoreDataFiles",
             ]),
         benchmark("PackedRows", ["Platform", "Harness", "RunRecords", "JSONText"]),
 

@@ -1,7 +1,5 @@
-import CoreDataFiles
 import Harness
 import Platform
-import StoreMigration
 import StrataFiles
 
 /// The planted mistakes of a build with the trait Zoo: those that wrapped engines make, and those inside Strata
@@ -13,7 +11,6 @@ package enum PlantedMistakes {
         names += ConditionMistake.allCases.map(\.rawValue)
         #if Zoo
             names += PlantedMistake.allCases.map(\.rawValue)
-            names += MigrationMistake.allCases.map(\.rawValue) + CoreDataMistake.allCases.map(\.rawValue)
         #endif
         return names
     }

@@ -2,7 +2,8 @@
     import Platform
     import Synchronization
 
-    /// A mistake that the engine makes on purpose, so that a self-test can check that the scenarios of Assay find it.
+    /// A mistake that Strata, or a library for leaving another store, makes on purpose, so that a self-test can check that
+    /// the scenarios of Assay find it. The tables of docs/self-test.md name the scenarios.
     ///
     /// A process has at most one, named by its environment and read once; its child processes inherit it. Without the
     /// trait Zoo neither the type nor its uses are compiled.
@@ -273,6 +274,50 @@
         case attendantPolls = "strata-attendant-polls"
         /// The owner of writing leaves changes of values out of what other processes hand in.
         case guestUpdateLost = "strata-guest-update-lost"
+
+        // Two stores that are written at the same time (StoreMigration).
+
+        /// An entry leaves the outbox before the second store has it.
+        case outboxEntryLost = "migration-lost-outbox-entry"
+        /// An entry is added to the outbox only after the first store has its batch.
+        case outboxLate = "migration-outbox-late"
+        /// A waiting batch is written after later ones.
+        case waitingOrder = "migration-wrong-order"
+        /// Changes after the cut-over are not recorded for the way back.
+        case changeUnnoted = "migration-change-unnoted"
+        /// The hash of a record treats null as 0.
+        case hashedNullIsZero = "migration-null-is-zero"
+        /// The rule by which the newer record wins keeps the older one.
+        case olderWins = "migration-older-wins"
+        /// A comparison skips the last differing range.
+        case rangeSkipped = "migration-range-skipped"
+        /// Hashes are computed from the sent values, not from the stored ones.
+        case hashStale = "migration-hash-stale"
+        /// A record that the rule leaves alone is mended from the old store.
+        case leaveIgnored = "migration-leave-ignored"
+        /// Closing a writer drops the waiting batches.
+        case switchDropsWaiting = "migration-switch-drops-waiting"
+        /// Reopening a writer restores the previous phase.
+        case phaseForgotten = "migration-phase-forgotten"
+        /// A compaction of the closed stores returns without compacting.
+        case closedUncompacted = "migration-compaction-nothing"
+
+        // Imports from Core Data (CoreDataFiles).
+
+        /// A dangling link or pair is dropped without a finding.
+        case danglingUntold = "coredata-dangling-untold"
+        /// A null of an integer is imported as 0.
+        case importedNullIsZero = "coredata-null-is-zero"
+        /// A later import misses a changed row.
+        case changeMissed = "coredata-change-missed"
+        /// A later import keeps deleted rows.
+        case deletionKept = "coredata-deletion-kept"
+        /// Lists lack their last element.
+        case importedListShort = "coredata-list-short"
+        /// A resumed import does not check whether rows that it had written have changed.
+        case resumeForgets = "coredata-resume-forgets"
+        /// A verification counts differing rows as equal.
+        case verificationForgives = "coredata-verification-forgives"
 
         package static let variable = "ASSAY_ZOO_MISTAKE"
 

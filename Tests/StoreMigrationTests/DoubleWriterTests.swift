@@ -203,7 +203,7 @@ struct DoubleWriterTests {
     #if Zoo
         @Test("mistake: a lost entry leaves the stores different after a restart")
         func lostEntry() throws {
-            try MigrationMistake.$inTest.withValue(.lostOutboxEntry) {
+            try PlantedMistake.$inTest.withValue(.outboxEntryLost) {
                 let writer = try writer()
                 new.fail([.planted])
                 _ = try writer.write([.upsert(person(1, "a"))])
@@ -215,7 +215,7 @@ struct DoubleWriterTests {
         @Test("mistake: a wrong order leaves an older record over a newer one")
         func wrongOrder() throws {
             let writer = try writer()
-            try MigrationMistake.$inTest.withValue(.wrongOrder) {
+            try PlantedMistake.$inTest.withValue(.waitingOrder) {
                 new.fail([.planted])
                 _ = try writer.write([.upsert(person(1, "first"))])
                 _ = try writer.write([.upsert(person(1, "second"))])

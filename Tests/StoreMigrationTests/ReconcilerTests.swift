@@ -48,7 +48,7 @@ struct ReconcilerTests {
         old.put(person(2, "", age: 5))
         #expect(try Reconciler(writer).divergences().map(\.id) == [id(1), id(2)])
         #if Zoo
-            let blind = try MigrationMistake.$inTest.withValue(.nullIsZero) { try Reconciler(writer) }
+            let blind = try PlantedMistake.$inTest.withValue(.hashedNullIsZero) { try Reconciler(writer) }
             #expect(try blind.divergences().map(\.id) == [id(2)], "the mistake is seen by this test")
         #endif
     }
@@ -69,7 +69,7 @@ struct ReconcilerTests {
         #expect(new.all[id(4)]?["name"] == .text("p4"))
         #if Zoo
             old.put(person(1, "newest", age: 10))
-            _ = try MigrationMistake.$inTest.withValue(.olderWins) { try Reconciler(writer).mend(rule) }
+            _ = try PlantedMistake.$inTest.withValue(.olderWins) { try Reconciler(writer).mend(rule) }
             #expect(old.all[id(1)]?["name"] == .text("newer in old"), "the mistake is seen by this test")
         #endif
     }

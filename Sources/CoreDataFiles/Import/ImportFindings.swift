@@ -38,7 +38,7 @@ package struct ImportFindings: Sendable {
 
     mutating func add(_ kind: Kind, _ line: @autoclosure () -> String) {
         #if Zoo
-            if CoreDataMistake.danglingUntold.isPlanted, kind == .danglingLink || kind == .danglingJoin { return }
+            if PlantedMistake.danglingUntold.isPlanted, kind == .danglingLink || kind == .danglingJoin { return }
         #endif
         counts[kind, default: 0] += 1
         if lines.count < Self.mostLines { lines.append("\(kind.rawValue): \(line())") }

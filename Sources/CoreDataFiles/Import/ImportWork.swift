@@ -121,7 +121,7 @@
                     }
                 }
                 #if Zoo
-                    let looks = isResumed && !CoreDataMistake.resumeForgets.isPlanted
+                    let looks = isResumed && !PlantedMistake.resumeForgets.isPlanted
                 #else
                     let looks = isResumed
                 #endif
@@ -223,7 +223,7 @@
         ) throws {
             let elements = CollectionElements(CollectionColumn(.integer))
             #if Zoo
-                let kept = CoreDataMistake.listShort.isPlanted ? wanted.dropLast() : wanted[...]
+                let kept = PlantedMistake.importedListShort.isPlanted ? wanted.dropLast() : wanted[...]
             #else
                 let kept = wanted
             #endif
@@ -308,7 +308,7 @@
                             continue
                         }
                         #if Zoo
-                            if CoreDataMistake.changeMissed.isPlanted {
+                            if PlantedMistake.changeMissed.isPlanted {
                                 hasRow = try rows.step()
                                 continue
                             }
@@ -345,7 +345,7 @@
                 let row = try transaction.view.locate(place, RowKey(key))
                 guard try one.step(), try source.read(one) else {
                     #if Zoo
-                        if CoreDataMistake.deletionKept.isPlanted { continue }
+                        if PlantedMistake.deletionKept.isPlanted { continue }
                     #endif
                     if row != nil { gone.append(key) }
                     continue

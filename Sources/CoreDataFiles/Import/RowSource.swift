@@ -203,7 +203,7 @@
             if kind == .null {
                 #if Zoo
                     let types: [CoreDataType] = [.integer16, .integer32, .integer64]
-                    if CoreDataMistake.nullIsZero.isPlanted, types.contains(attribute.attribute.type) {
+                    if PlantedMistake.importedNullIsZero.isPlanted, types.contains(attribute.attribute.type) {
                         return .integer(0)
                     }
                 #endif

@@ -61,7 +61,7 @@
 
         private var forgives: Bool {
             #if Zoo
-                CoreDataMistake.verificationForgives.isPlanted
+                PlantedMistake.verificationForgives.isPlanted
             #else
                 false
             #endif

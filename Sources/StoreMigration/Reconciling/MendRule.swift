@@ -58,7 +58,7 @@ extension MendRule {
         case .ask(let ask):
             let answer = try ask(divergence)
             #if Zoo
-                if MigrationMistake.leaveIgnored.isPlanted, case .leave = answer { return .take(.old) }
+                if PlantedMistake.leaveIgnored.isMade, case .leave = answer { return .take(.old) }
             #endif
             return answer
         case .newerWins(let property, let tie, let deletion):
@@ -72,7 +72,7 @@ extension MendRule {
                 }
             }
             #if Zoo
-                if MigrationMistake.olderWins.isPlanted {
+                if PlantedMistake.olderWins.isMade {
                     return .take(Self.precedes(old[property], new[property]) ? .old : .new)
                 }
             #endif

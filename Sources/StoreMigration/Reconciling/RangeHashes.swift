@@ -124,7 +124,7 @@ struct RangeHashes {
             }
         }
         #if Zoo
-            if MigrationMistake.rangeSkipped.isPlanted { found.removeSubrange(last...) }
+            if PlantedMistake.rangeSkipped.isMade { found.removeSubrange(last...) }
         #endif
         return found.sorted()
     }

@@ -64,7 +64,7 @@ struct RecordHash {
         switch value {
         case .null:
             #if Zoo
-                if MigrationMistake.nullIsZero.isPlanted { return put(.integer(0)) }
+                if PlantedMistake.hashedNullIsZero.isMade { return put(.integer(0)) }
             #endif
             bytes.append(0)
         case .integer(let value):

@@ -59,7 +59,7 @@ public final class DoubleWriter: @unchecked Sendable {
         openOutbox = outbox
         stores.phase = try outbox.phase
         #if Zoo
-            if MigrationMistake.phaseForgotten.isPlanted {
+            if PlantedMistake.phaseForgotten.isMade {
                 stores.phase = MigrationPhase(rawValue: stores.phase.rawValue - 1) ?? .old
             }
         #endif
@@ -139,7 +139,7 @@ public final class DoubleWriter: @unchecked Sendable {
                 cause: stuck.error)
         }
         #if Zoo
-            if MigrationMistake.outboxLate.isPlanted { try applyAlone(changes, to: first) }
+            if PlantedMistake.outboxLate.isMade { try applyAlone(changes, to: first) }
         #endif
         let sequence = try stores.timed(\.secondsInOutbox) { try outbox.add(changes, first: first) }
         do { try stores.apply(changes, to: first) } catch {
@@ -147,12 +147,12 @@ public final class DoubleWriter: @unchecked Sendable {
         }
         reached = sequence
         #if Zoo
-            if MigrationMistake.lostOutboxEntry.isPlanted { try outbox.withdraw(sequence) }
+            if PlantedMistake.outboxEntryLost.isMade { try outbox.withdraw(sequence) }
         #endif
         if let stuck { return wait(sequence, first.other, stuck.error) }
         do { try stores.apply(changes, to: first.other) } catch { return wait(sequence, first.other, error) }
         #if Zoo
-            if MigrationMistake.lostOutboxEntry.isPlanted { return .done }
+            if PlantedMistake.outboxEntryLost.isMade { return .done }
         #endif
         outbox.finish(sequence)
         return .done
@@ -348,7 +348,7 @@ public final class DoubleWriter: @unchecked Sendable {
         try queue.sync {
             // A failing outbox must not keep the stores open.
             #if Zoo
-                if MigrationMistake.switchDropsWaiting.isPlanted { try openOutbox?.withdrawAll() }
+                if PlantedMistake.switchDropsWaiting.isMade { try openOutbox?.withdrawAll() }
             #endif
             let settled = Result { try openOutbox?.settle() }
             openOutbox = nil
@@ -364,7 +364,7 @@ public final class DoubleWriter: @unchecked Sendable {
         try queue.sync {
             guard openOutbox == nil else { throw MigrationError(.wrongPhase, "call close() before compact()") }
             #if Zoo
-                if MigrationMistake.compactionNothing.isPlanted { return }
+                if PlantedMistake.closedUncompacted.isMade { return }
             #endif
             try stores.old.compact()
             try stores.new.compact()

@@ -53,7 +53,7 @@ final class StorePair {
         do {
             var found = try self[side].records(ids)
             #if Zoo
-                if MigrationMistake.hashStale.isPlanted { for change in sent { found = Self.overlaid(found, change) } }
+                if PlantedMistake.hashStale.isMade { for change in sent { found = Self.overlaid(found, change) } }
             #endif
             hashes?.take(ids, found, side)
         } catch { hashes = nil }

@@ -1,0 +1,6 @@
+#if Zoo
+    import StrataFiles
+
+    /// Lets every file of this module name a planted mistake without an import that builds without Zoo do not need.
+    typealias PlantedMistake = StrataFiles.PlantedMistake
+#endif
