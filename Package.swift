@@ -264,8 +264,7 @@ let package = Package(
         tests(
             "ProgramTrialsTests",
             [
-                "Platform", "Files", "ProgramTrials", "Seeds", "RunRecords", "Measuring", "FaultModel", "Harness",
-                "PreloadProbe",
+                "Platform", "Files", "ProgramTrials", "Seeds", "Measuring", "FaultModel", "Harness", "PreloadProbe",
             ]),
         tests(
             "ReportingTests", ["Platform", "Seeds", "JSONText", "Reporting", "RunRecords", "Measuring", "Statistics"]),
