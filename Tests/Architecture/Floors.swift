@@ -1,9 +1,9 @@
 /// The floors of a room, which is a target: its folders, each of which uses only the folders below it.
 ///
 /// A room has floors, and is not divided into targets, if module boundaries would prevent inlining in every read of the
-/// database, or if its folders are parts of one job. The compiler does not enforce floors, so this test does: no file of
-/// a lower folder names a top-level declaration of a higher one (type, function, constant). It does not check members
-/// that a higher floor adds to a lower floor's type by an extension.
+/// database, or if its folders are parts of one job. The compiler does not enforce floors, so this test does: no file
+/// of a lower folder names a top-level declaration of a higher one (type, function, constant). It does not check
+/// members that a higher floor adds to a lower floor's type by an extension.
 struct Floors {
     /// The path of the target from the root of the checkout, with a slash at the end.
     let room: String
