@@ -27,7 +27,7 @@ EXPORTED = .build/exported
 PAGES = .build/pages
 OTHER_PAGES = .build/other-pages
 
-.PHONY: help run build install uninstall deb test-deb controls test lint test-build test-release test-and-self-test smoke gate baseline self-test self-test-once plans test-client test-model-store known-truths test-debug test-tsan fuzz soak soak-round storm test-browser test-csv test-exports docs docs-commands format deps clean
+.PHONY: help run build install uninstall deb test-deb controls test lint floors test-build test-release test-and-self-test smoke gate baseline self-test self-test-once plans test-client test-model-store known-truths test-debug test-tsan fuzz soak soak-round storm test-browser test-csv test-exports docs docs-commands format deps clean
 .NOTPARALLEL:
 
 help: ## list the targets
@@ -63,6 +63,9 @@ test: deps lint test-and-self-test smoke gate test-client ## install what is mis
 
 lint: ## the format of every source file
 	$(SWIFT) format lint --strict --parallel -r $(LINTED)
+
+floors: ## print the rooms that have floors: folders from low to high, and exceptions
+	@Tools/floors
 
 test-build: deps ## build tests and tool as `make test` does: all traits that are there and Zoo, release
 	@set -e; traits=$$(Tools/traits --with Zoo); set -x; \

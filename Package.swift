@@ -53,34 +53,36 @@ func library(_ name: String, pkgConfig: String, apt: String) -> Target {
 // The engines, a target each, so that a missing library stays local. An engine more is an entry here, and its
 // registration in Sources/AssayTool/BuildRegistries.swift.
 let engines: [Target] = [
-    engine("ModelEngine", ["Harness", "RunRecords", "Measuring", "Datasets"]),
+    engine("ModelEngine", ["Platform", "Harness", "RunRecords", "Measuring"]),
     engine(
         "LibraryEngine", isMeasured: false,
-        ["Harness", "RunRecords", "Measuring", "JSONText", "PackedRows", "CAssayEngine"]),
+        ["Platform", "Files", "Harness", "RunRecords", "Measuring", "JSONText", "PackedRows", "CAssayEngine"]),
     engine(
         "StrataEngine",
         [
-            "Harness", "RunRecords", "Measuring", "Datasets", "PackedRows", "SimulatedDisk", "Strata", "StrataRepair",
-            "StrataStorage", "StrataFiles", "StrataCrypto",
+            "Platform", "Files", "Harness", "RunRecords", "Measuring", "PackedRows", "SimulatedDisk", "Strata",
+            "StrataRepair", "StrataStorage", "StrataFiles", "StrataCrypto",
         ]),
     engine(
         "LMDBEngine", isMeasured: false,
         [
-            "Harness", "RunRecords", "Measuring", "PackedRows",
+            "Platform", "Files", "Harness", "RunRecords", "Measuring", "PackedRows",
             .target(name: "CLMDB", condition: .when(traits: ["LMDB"])),
         ]),
     engine(
         "RocksDBEngine", isMeasured: false,
         [
-            "Harness", "RunRecords", "Measuring", "PackedRows",
+            "Files", "Harness", "RunRecords", "Measuring", "PackedRows",
             .target(name: "CRocksDB", condition: .when(traits: ["RocksDB"])),
         ]),
     // Its library is loaded while the program runs.
-    engine("DuckDBEngine", isMeasured: false, ["Harness", "RunRecords", "Measuring", "PackedRows", "CDuckDB"]),
+    engine(
+        "DuckDBEngine", isMeasured: false,
+        ["Platform", "Files", "Harness", "RunRecords", "Measuring", "PackedRows", "CDuckDB"]),
     engine(
         "SQLiteEngine", isMeasured: false,
         [
-            "Harness", "Seeds", "RunRecords", "Measuring", "Datasets",
+            "Platform", "Files", "Harness", "Seeds", "RunRecords", "Measuring", "Datasets",
             .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
         ]),
 ]
@@ -113,31 +115,34 @@ let package = Package(
         library("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
 
         // The ground: what both the tools and the harness stand on.
+        room("Platform"),
         room("Seeds"),
         room("JSONText"),
-        room("Commands"),
+        room("Commands", ["Platform"]),
+        room("Files", isMeasured: false, ["Platform", "JSONText"]),
 
         // Strata: the engine.
-        room("StrataFiles", ["CStrataShim"]),
-        room("StrataStorage", ["StrataFiles", "CXXHash", "CStrataShim"]),
+        room("StrataFiles", ["Platform", "CStrataShim"]),
+        room("StrataStorage", ["Platform", "StrataFiles", "CXXHash", "CStrataShim"]),
         room(
             "StrataCrypto",
             ["StrataStorage", .target(name: "CCrypto", condition: .when(traits: ["Crypto"]))]),
         room("StrataRepair", ["StrataStorage", "StrataFiles", "CXXHash"]),
-        room("Strata", ["StrataRepair", "StrataStorage", "StrataFiles", "StrataCrypto", "CStrataShim"]),
+        room("Strata", ["Platform", "StrataRepair", "StrataStorage", "StrataFiles", "StrataCrypto", "CStrataShim"]),
         // Stores of Core Data, which only those who move away from it import.
         room(
             "CoreDataFiles",
             [
-                "StrataStorage", "StrataFiles", "JSONText",
+                "Platform", "StrataStorage", "StrataFiles", "JSONText",
                 .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
             ]),
         // From another store to Strata: both are written and compared.
-        room("StoreMigration", ["Strata", "StrataStorage", "CoreDataFiles", "CXXHash"]),
+        room("StoreMigration", ["Platform", "Strata", "StrataStorage", "CoreDataFiles", "CXXHash"]),
         .executableTarget(
             name: "StrataTool",
             dependencies: [
-                "StrataRepair", "StrataStorage", "StrataFiles", "StrataCrypto", "CoreDataFiles", "Commands", "JSONText",
+                "Platform", "StrataRepair", "StrataStorage", "StrataFiles", "StrataCrypto", "CoreDataFiles", "Commands",
+                "JSONText",
             ],
             swiftSettings: unmeasured),
 
@@ -150,87 +155,99 @@ let package = Package(
         .target(name: "CDuckDB"),
         // Its functions stand before those of libc in every program that links it.
         .target(name: "CAllocations", cSettings: [.define("_GNU_SOURCE")]),
-        room("Measuring", ["CAllocations"]),
+        room("Measuring", ["Platform", "CAllocations"]),
         room("FaultModel", ["Seeds"]),
-        room("Statistics", ["Seeds"]),
+        room("Statistics", ["Platform", "Seeds"]),
         room("History", ["Seeds", "RunRecords"]),
-        room("RunRecords", isMeasured: false, ["Seeds", "JSONText", "Measuring", "Statistics"]),
+        room("RunRecords", isMeasured: false, ["Platform", "Files", "Seeds", "JSONText", "Measuring", "Statistics"]),
         room(
             "RunHistory", isMeasured: false,
-            ["Seeds", "JSONText", "RunRecords", .target(name: "CSQLite", condition: .when(traits: ["SQLite"]))]),
-        room("Harness", ["Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "FaultModel", "Statistics"]),
-        room("CaseFiles", isMeasured: false, ["Seeds", "JSONText", "Commands", "RunRecords", "Harness"]),
-        room("SimulatedDisk", ["Seeds", "FaultModel", "StrataFiles", "Harness"]),
+            [
+                "Files", "Seeds", "JSONText", "RunRecords",
+                .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
+            ]),
+        room(
+            "Harness",
+            ["Platform", "Files", "Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "Statistics"]),
+        room("CaseFiles", isMeasured: false, ["Files", "Seeds", "JSONText", "Commands", "RunRecords", "Harness"]),
+        room("SimulatedDisk", ["Platform", "Seeds", "FaultModel", "StrataFiles", "Harness"]),
         room(
             "ProgramTrials", isMeasured: false,
-            ["Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "FaultModel", "Harness"]),
-        room("Reporting", isMeasured: false, ["Seeds", "JSONText", "RunRecords", "Measuring", "Statistics"]),
+            ["Platform", "Files", "Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "FaultModel", "Harness"]),
+        room(
+            "Reporting", isMeasured: false,
+            ["Platform", "Files", "Seeds", "JSONText", "RunRecords", "Measuring", "Statistics"]),
         .executableTarget(
             name: "AssayTool",
             dependencies: everyEngine + [
-                "Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "Harness", "FaultModel", "SimulatedDisk",
-                "ProgramTrials", "CaseFiles", "Reporting", "RunHistory", "Statistics", "Datasets",
-                "Scenarios", "ObjectScenarios", "MigrationScenarios",
+                "Platform", "Files", "Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "Harness",
+                "FaultModel", "ProgramTrials", "CaseFiles", "Reporting", "RunHistory", "Statistics",
+                "Datasets", "Scenarios", "ObjectScenarios", "MigrationScenarios",
                 .target(name: "Zoo", condition: .when(traits: ["Zoo"])),
             ],
             swiftSettings: unmeasured, linkerSettings: [boundAtStart]),
 
         // What is measured.
-        benchmark("Datasets", ["Seeds", "RunRecords"]),
+        benchmark("Datasets", ["Platform", "Files", "Seeds", "RunRecords"]),
         benchmark(
             "Scenarios", isMeasured: false,
             [
-                "Harness", "History", "Seeds", "RunRecords", "Measuring", "FaultModel", "Datasets", "SimulatedDisk",
-                "CaseFiles", "Commands", "ProgramTrials",
+                "Platform", "Files", "Harness", "History", "Seeds", "RunRecords", "Measuring", "FaultModel", "Datasets",
+                "SimulatedDisk", "CaseFiles", "Commands", "ProgramTrials",
             ]),
         benchmark(
             "ObjectScenarios", isMeasured: false,
             [
-                "Harness", "Seeds", "RunRecords", "Measuring", "FaultModel", "Datasets", "Strata", "CaseFiles",
-                "Commands",
+                "Platform", "Files", "Harness", "Seeds", "RunRecords", "Measuring", "Strata", "CaseFiles", "Commands",
             ]),
         benchmark(
             "MigrationScenarios", isMeasured: false,
-            ["Harness", "Seeds", "RunRecords", "Measuring", "Strata", "StoreMigration", "CoreDataFiles"]),
+            [
+                "Platform", "Files", "Harness", "Seeds", "RunRecords", "Measuring", "Strata", "StoreMigration",
+                "CoreDataFiles",
+            ]),
         benchmark(
             "Zoo",
             [
-                "Harness", "RunRecords", "Measuring", "SimulatedDisk", "StrataFiles", "StoreMigration", "CoreDataFiles",
+                "Platform", "Files", "Harness", "RunRecords", "Measuring", "SimulatedDisk", "StrataFiles",
+                "StoreMigration", "CoreDataFiles",
             ]),
-        benchmark("PackedRows", ["Harness", "RunRecords", "JSONText"]),
+        benchmark("PackedRows", ["Platform", "Harness", "RunRecords", "JSONText"]),
 
         // Tests.
-        tests("StrataFilesTests", ["StrataFiles"]),
+        tests("StrataFilesTests", ["Platform", "StrataFiles"]),
         .executableTarget(
-            name: "StoreWorker", dependencies: ["StrataStorage", "StrataFiles"], path: "Tests/StoreWorker",
+            name: "StoreWorker", dependencies: ["Platform", "StrataStorage", "StrataFiles"], path: "Tests/StoreWorker",
             swiftSettings: settings),
         tests(
             "StrataStorageTests",
             [
-                "StrataStorage", "StrataFiles", "CStrataShim", "CXXHash", "SimulatedDisk", "FaultModel", "Seeds",
-                "Measuring", "StoreWorker",
+                "Platform", "StrataStorage", "StrataFiles", "CStrataShim", "CXXHash", "SimulatedDisk", "FaultModel",
+                "Seeds", "Measuring", "StoreWorker",
             ]),
         // Its stores, and what damages them, are those of StrataStorageTests.
         tests(
             "StrataRepairTests",
-            ["StrataRepair", "StrataStorage", "StrataFiles", "StrataStorageTests", "Measuring"]),
+            ["Platform", "StrataRepair", "StrataStorage", "StrataFiles", "StrataStorageTests", "Measuring"]),
         tests("StrataCryptoTests", ["StrataCrypto", "StrataStorage", "StrataFiles"]),
-        tests("StrataTests", ["Seeds", "Measuring", "Strata", "StrataStorage", "StrataFiles"]),
-        tests("CoreDataFilesTests", ["CoreDataFiles", "Strata", "StrataStorage", "StrataFiles"]),
+        tests("StrataTests", ["Platform", "Seeds", "Measuring", "Strata", "StrataStorage", "StrataFiles"]),
+        tests("CoreDataFilesTests", ["Platform", "CoreDataFiles", "Strata"]),
         .executableTarget(
-            name: "MigrationWorker", dependencies: ["StoreMigration", "Strata", "CoreDataFiles"],
+            name: "MigrationWorker", dependencies: ["Platform", "StoreMigration", "Strata", "CoreDataFiles"],
             path: "Tests/MigrationWorker", swiftSettings: settings),
         tests("StoreMigrationTests", ["StoreMigration", "MigrationWorker", "Strata", "CoreDataFiles"]),
         tests(
             "StrataToolTests",
-            ["StrataTool", "CoreDataFiles", "StrataStorage", "StrataFiles", "StrataStorageTests"]),
+            ["Platform", "StrataTool", "CoreDataFiles", "StrataStorage", "StrataFiles", "StrataStorageTests"]),
         tests("JSONTextTests", ["JSONText"]),
-        tests("CommandsTests", ["Commands"]),
-        tests("MeasuringTests", ["Seeds", "Measuring"]),
+        tests("CommandsTests", ["Platform", "Commands"]),
+        tests("FilesTests", ["Platform", "Files"]),
+        tests("MeasuringTests", ["Platform", "Seeds", "Measuring"]),
         tests("FaultModelTests", ["Seeds", "FaultModel"]),
-        tests("StatisticsTests", isOptimized: true, ["Seeds", "Statistics"]),
+        tests("StatisticsTests", isOptimized: true, ["Platform", "Seeds", "Statistics"]),
         .executableTarget(
-            name: "HistoryProbe", dependencies: ["History", "Seeds", "RunRecords"], path: "Tests/HistoryProbe",
+            name: "HistoryProbe", dependencies: ["Platform", "History", "Seeds", "RunRecords"],
+            path: "Tests/HistoryProbe",
             swiftSettings: settings),
         tests(
             "HistoryTests",
@@ -238,27 +255,35 @@ let package = Package(
                 "History", "HistoryProbe", "Seeds", "RunRecords", "Harness", "Measuring", "Scenarios", "ModelEngine",
                 "LMDBEngine", "SQLiteEngine", "StrataEngine",
             ]),
-        tests("RunRecordsTests", ["Seeds", "JSONText", "RunRecords", "Measuring"]),
-        tests("RunHistoryTests", ["Seeds", "RunHistory", "RunRecords"]),
-        tests("HarnessTests", ["Seeds", "JSONText", "Harness", "RunRecords", "Measuring", "FaultModel", "Statistics"]),
+        tests("RunRecordsTests", ["Platform", "Files", "FilesTests", "Seeds", "JSONText", "RunRecords", "Measuring"]),
+        tests("RunHistoryTests", ["Platform", "Files", "Seeds", "RunHistory", "RunRecords"]),
+        tests(
+            "HarnessTests",
+            [
+                "Platform", "Files", "Seeds", "JSONText", "Harness", "RunRecords", "Measuring", "Statistics",
+            ]),
         tests("CaseFilesTests", ["Seeds", "CaseFiles", "Harness", "RunRecords"]),
-        tests("SimulatedDiskTests", ["Seeds", "SimulatedDisk", "FaultModel", "StrataFiles"]),
+        tests("SimulatedDiskTests", ["Platform", "Seeds", "SimulatedDisk", "FaultModel", "StrataFiles"]),
         tests(
             "ProgramTrialsTests",
-            ["ProgramTrials", "Seeds", "RunRecords", "Measuring", "FaultModel", "Harness", "PreloadProbe"]),
-        tests("ReportingTests", ["Seeds", "JSONText", "Reporting", "RunRecords", "Measuring", "Statistics"]),
+            [
+                "Platform", "Files", "ProgramTrials", "Seeds", "Measuring", "FaultModel", "Harness", "PreloadProbe",
+            ]),
+        tests(
+            "ReportingTests", ["Platform", "Seeds", "JSONText", "Reporting", "RunRecords", "Measuring", "Statistics"]),
         .executableTarget(
             name: "PreloadProbe", path: "Tests/PreloadProbe", cSettings: [.define("_GNU_SOURCE")],
             linkerSettings: [.linkedLibrary("pthread")]),
         .executableTarget(
-            name: "WitnessProbe", dependencies: ["Measuring"], path: "Tests/WitnessProbe", swiftSettings: settings),
-        tests("PreloadTests", ["PreloadProbe", "WitnessProbe"]),
+            name: "WitnessProbe", dependencies: ["Platform", "Measuring"], path: "Tests/WitnessProbe",
+            swiftSettings: settings),
+        tests("PreloadTests", ["Platform", "PreloadProbe", "WitnessProbe"]),
         tests(
             "BenchmarksTests",
             everyEngine + [
-                "Datasets", "Scenarios", "ObjectScenarios", "MigrationScenarios", "PackedRows", "Zoo", "Harness",
-                "Seeds", "RunRecords", "Measuring", "Strata", "StoreMigration", "CaseFiles", "ProgramTrials",
-                "FaultModel", "SimulatedDisk",
+                "Platform", "Files", "Datasets", "Scenarios", "ObjectScenarios", "MigrationScenarios", "PackedRows",
+                "Zoo", "Harness", "Seeds", "RunRecords", "Measuring", "Strata", "StoreMigration", "CaseFiles",
+                "ProgramTrials", "FaultModel", "SimulatedDisk",
             ]),
         tests(
             "Simulation", isOptimized: true,

@@ -1,10 +1,5 @@
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Makes a table from cells of text, and infers the kind of each column.
 ///

@@ -1,10 +1,5 @@
 import CDuckDB
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// A handle of the library: a database, a connection, a statement.
 typealias DuckDBHandle = UnsafeMutableRawPointer

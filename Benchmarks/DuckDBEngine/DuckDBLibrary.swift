@@ -1,12 +1,7 @@
 import Harness
+import Platform
 import RunRecords
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// DuckDB's shared library, loaded into this process at run time: `libduckdb`, or the module of the Python package
 /// `duckdb`, which also exports the C interface.
@@ -51,7 +46,7 @@ package final class DuckDBLibrary: Sendable {
 
     /// The module imports symbols of Python's library, which must be loaded first.
     private static func loadPython(for path: String) throws(EngineError) {
-        if dlsym(everything, "_Py_NoneStruct") != nil { return }
+        if dlsym(LoadedSymbols.everywhere, "_Py_NoneStruct") != nil { return }
         for name in pythonLibraries(for: path) where dlopen(name, RTLD_LAZY | RTLD_GLOBAL) != nil { return }
         let names = pythonLibraries(for: path)
         let version = names[0].dropFirst("lib".count).prefix { $0 != "s" }.dropLast()
@@ -68,13 +63,5 @@ package final class DuckDBLibrary: Sendable {
             return (9...15).reversed().map { "libpython3.\($0).so.1.0" }
         }
         return ["libpython3.\(path[place.upperBound...].prefix { $0.isNumber }).so.1.0"]
-    }
-
-    private static var everything: UnsafeMutableRawPointer? {
-        #if canImport(Glibc)
-            nil
-        #else
-            UnsafeMutableRawPointer(bitPattern: -2)
-        #endif
     }
 }

@@ -1,5 +1,6 @@
 #if LMDB
     import CLMDB
+    import Files
     import Harness
     import PackedRows
     import RunRecords

@@ -2,12 +2,7 @@
     import CLMDB
     import Harness
     import PackedRows
-
-    #if canImport(Glibc)
-        import Glibc
-    #else
-        import Darwin
-    #endif
+    import Platform
 
     /// An open environment with its one database.
     ///

@@ -1,15 +1,11 @@
 #if LMDB
     import CLMDB
+    import Files
     import Harness
     import Measuring
     import PackedRows
+    import Platform
     import RunRecords
-
-    #if canImport(Glibc)
-        import Glibc
-    #else
-        import Darwin
-    #endif
 
     /// A thread's session on an environment. Each call is one transaction, unless documented otherwise.
     final class LMDBSession: TableSession {

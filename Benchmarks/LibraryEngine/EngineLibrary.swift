@@ -1,13 +1,9 @@
 import CAssayEngine
+import Files
 import Harness
+import Platform
 import RunRecords
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// A shared library with an engine, loaded into this process: only in workers, never in a runner, which must survive
 /// any failure of a library.

@@ -1,13 +1,9 @@
 import CAssayEngine
+import Files
 import Harness
 import PackedRows
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// An engine from a shared library: its properties come from the library's description, and the library itself is
 /// loaded at the first open.

@@ -1,13 +1,8 @@
 import CAssayEngine
 import Harness
 import PackedRows
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 extension EngineLibrary {
     /// Throws for every status except success.

@@ -1,12 +1,7 @@
 import Harness
+import Platform
 import RunRecords
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Arrays and dictionaries in memory: what the language's data structures give without a storage engine.
 ///
@@ -40,7 +35,7 @@ package struct ModelEngine: Engine {
 
     package init() {
         #if Zoo
-            mistake = getenv(SelfTest.variable).flatMap { IsolationMistake(rawValue: String(cString: $0)) }
+            mistake = MistakeVariable.value.flatMap(IsolationMistake.init(rawValue:))
             pauses = true
         #endif
     }

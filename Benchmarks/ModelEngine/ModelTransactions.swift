@@ -1,11 +1,6 @@
 import Harness
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The store has one writer at a time: it holds the store's lock from `begin` until its commit or rollback, and other
 /// writers wait in `begin`. Each transaction, of a reader or of a writer, works on a copy of all tables as they were at

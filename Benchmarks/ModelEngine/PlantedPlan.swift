@@ -1,13 +1,8 @@
 #if Zoo
     import Harness
+    import Platform
     import RunRecords
     import Synchronization
-
-    #if canImport(Darwin)
-        import Darwin
-    #else
-        import Glibc
-    #endif
 
     /// A store's state for the mistakes of its transactions.
     struct PlantedState: Sendable {

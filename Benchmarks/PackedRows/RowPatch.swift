@@ -1,10 +1,5 @@
 import Harness
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// Rewrites one integer of a packed row into a buffer of its own: engines need the whole value.
 package final class RowPatch {

@@ -1,7 +1,7 @@
 #if RocksDB
     import CRocksDB
+    import Files
     import Harness
-    import RunRecords
 
     extension RocksDBEngine: SalvagingEngine {
         package var salvageMeans: String { "rocksdb_repair_db" }

@@ -1,4 +1,5 @@
 #if RocksDB
+    import Files
     import Harness
     import PackedRows
     import RunRecords

@@ -1,5 +1,6 @@
 #if RocksDB
     import CRocksDB
+    import Files
     import Harness
     import Measuring
     import PackedRows

@@ -1,15 +1,11 @@
 #if SQLite
     import CSQLite
+    import Files
     import Harness
     import Measuring
+    import Platform
     import RunRecords
     import Synchronization
-
-    #if canImport(Glibc)
-        import Glibc
-    #else
-        import Darwin
-    #endif
 
     /// A lock for the writers of this process on one file, like the single writer queue of an application.
     ///

@@ -1,5 +1,6 @@
 #if SQLite
     import CSQLite
+    import Files
     import Harness
     import Measuring
     import RunRecords

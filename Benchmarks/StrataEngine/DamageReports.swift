@@ -1,14 +1,9 @@
 import Harness
+import Platform
 import RunRecords
 import Strata
 import StrataStorage
 import Synchronization
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// What Realms reported about errors that no call could throw: by file, the first report.
 ///

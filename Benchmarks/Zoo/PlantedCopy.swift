@@ -1,11 +1,6 @@
+import Files
 import Harness
-import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// A copy of a database that a compaction makes or leaves by mistake.
 struct PlantedCopy {

@@ -1,13 +1,8 @@
 import Harness
 import Measuring
+import Platform
 import RunRecords
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// What a planted session keeps for its operations on single rows.
 struct PlantedKeyedRows {

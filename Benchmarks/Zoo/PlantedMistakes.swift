@@ -1,13 +1,8 @@
 import CoreDataFiles
 import Harness
+import Platform
 import StoreMigration
 import StrataFiles
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The planted mistakes of a build with the trait Zoo: those that wrapped engines make, and those inside Strata
 /// and the libraries about leaving another store.
@@ -25,7 +20,7 @@ package enum PlantedMistakes {
 
     /// The mistake in the environment of this process; nil where it names none of the engines' mistakes.
     private static var chosen: EngineMistake? {
-        getenv(SelfTest.variable).flatMap { EngineMistake(rawValue: String(cString: $0)) }
+        MistakeVariable.value.flatMap(EngineMistake.init(rawValue:))
     }
 
     /// The engines with the mistake in the environment; unchanged where it names none of theirs.

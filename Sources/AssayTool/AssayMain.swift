@@ -1,15 +1,10 @@
 import Commands
 import FaultModel
 import Harness
+import Platform
 import ProgramTrials
 import Reporting
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The version that reports and `assay --version` show.
 let assayVersion = "0.1"

@@ -1,5 +1,6 @@
 import Datasets
 import DuckDBEngine
+import Files
 import Harness
 import LibraryEngine
 import MigrationScenarios

@@ -1,3 +1,4 @@
+import Files
 import RunRecords
 
 /// Describes a case file in plain words, for a reader who does not know the format.

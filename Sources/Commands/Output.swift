@@ -1,10 +1,5 @@
+import Platform
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Standard output that could not be written: the disk is full, or the reader of the pipe has ended.
 package struct OutputError: Error, CustomStringConvertible {
@@ -48,11 +43,7 @@ package enum Output {
         while done < bytes.count {
             let count = bytes.withUnsafeBytes { buffer -> Int in
                 guard let base = buffer.baseAddress else { return 0 }
-                #if canImport(Glibc)
-                    return Glibc.write(descriptor, base + done, buffer.count - done)
-                #else
-                    return Darwin.write(descriptor, base + done, buffer.count - done)
-                #endif
+                return Platform.write(descriptor, base + done, buffer.count - done)
             }
             if count < 0 {
                 if errno == EINTR { continue }

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// Counts the bytes that reached the block device of a file system that is mounted only for the run.
 ///

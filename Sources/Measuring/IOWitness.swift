@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// The functions of the preloaded library, libAssayPreload.so, for a program that runs under it.
 ///
@@ -44,19 +40,19 @@ package struct IOWitness: Sendable {
     private static let version: Int32 = 2
 
     private static func find() -> IOWitness? {
-        guard let version = symbol("assay_io_version", as: Version.self), version() == Self.version,
-            let fieldCount = symbol("assay_io_field_count", as: FieldCount.self),
-            let fieldName = symbol("assay_io_field_name", as: FieldName.self),
-            let setRoot = symbol("assay_io_set_root", as: SetText.self),
-            let setLogNames = symbol("assay_io_set_log_names", as: SetText.self),
-            let setIgnoredNames = symbol("assay_io_set_ignored_names", as: SetText.self),
-            let snapshot = symbol("assay_io_snapshot", as: Snapshot.self),
-            let setDelays = symbol("assay_io_set_delays", as: SetDelays.self),
-            let begin = symbol("assay_commit_begin", as: Begin.self),
-            let end = symbol("assay_commit_end", as: End.self),
-            let own = symbol("assay_commit_own", as: Own.self),
-            let setFault = symbol("assay_io_set_fault", as: SetFault.self),
-            let faultCount = symbol("assay_io_fault_count", as: FaultCount.self)
+        guard let version = LoadedSymbols.function("assay_io_version", as: Version.self), version() == Self.version,
+            let fieldCount = LoadedSymbols.function("assay_io_field_count", as: FieldCount.self),
+            let fieldName = LoadedSymbols.function("assay_io_field_name", as: FieldName.self),
+            let setRoot = LoadedSymbols.function("assay_io_set_root", as: SetText.self),
+            let setLogNames = LoadedSymbols.function("assay_io_set_log_names", as: SetText.self),
+            let setIgnoredNames = LoadedSymbols.function("assay_io_set_ignored_names", as: SetText.self),
+            let snapshot = LoadedSymbols.function("assay_io_snapshot", as: Snapshot.self),
+            let setDelays = LoadedSymbols.function("assay_io_set_delays", as: SetDelays.self),
+            let begin = LoadedSymbols.function("assay_commit_begin", as: Begin.self),
+            let end = LoadedSymbols.function("assay_commit_end", as: End.self),
+            let own = LoadedSymbols.function("assay_commit_own", as: Own.self),
+            let setFault = LoadedSymbols.function("assay_io_set_fault", as: SetFault.self),
+            let faultCount = LoadedSymbols.function("assay_io_fault_count", as: FaultCount.self)
         else { return nil }
         let names = (0..<fieldCount()).map { index in fieldName(index).map { String(cString: $0) } }
         guard names == IOCounts.fields.map(\.name) else { return nil }
@@ -64,16 +60,6 @@ package struct IOWitness: Sendable {
             setRootFunction: setRoot, setLogNamesFunction: setLogNames, setIgnoredNamesFunction: setIgnoredNames,
             snapshotFunction: snapshot, setDelaysFunction: setDelays, beginFunction: begin, endFunction: end,
             ownFunction: own, setFaultFunction: setFault, faultCountFunction: faultCount)
-    }
-
-    private static func symbol<Function>(_ name: String, as type: Function.Type) -> Function? {
-        #if canImport(Glibc)
-            // A null handle searches the whole program, as RTLD_DEFAULT does, whose macro Swift does not import.
-            guard let symbol = dlsym(nil, name) else { return nil }
-            return unsafeBitCast(symbol, to: type)
-        #else
-            return nil
-        #endif
     }
 
     /// Watches files below these directories only; an empty list ends it. No other thread may work on files during the

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// Time that never goes back. A reading costs about 20 ns if the kernel answers without a system call.
 @usableFromInline

@@ -1,11 +1,6 @@
 #if Zoo
+    import Platform
     import Synchronization
-
-    #if canImport(Glibc)
-        import Glibc
-    #else
-        import Darwin
-    #endif
 
     /// Slows down all measured work by a share, to test whether a comparison of builds detects it.
     ///

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// Where the preloaded library is, and how a child is made to run under it.
 package enum Preload {

@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
+import Platform
 
 /// Measures the cost of work by the time on a processor, which a busy machine does not distort as it does elapsed time.
 package enum ProcessorTime {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// Resources that this process has used so far. `since` gives the use in between; its peak is not a difference.
 package struct ResourceUsage: Sendable, Equatable {

@@ -1,6 +1,6 @@
 #if SQLite
     import CSQLite
-    import RunRecords
+    import Files
 
     /// A value of a column in a row.
     enum ColumnValue {

@@ -1,4 +1,5 @@
 #if SQLite
+    import Files
     import JSONText
     import RunRecords
     import Seeds

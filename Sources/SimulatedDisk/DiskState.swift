@@ -1,12 +1,7 @@
 import FaultModel
+import Platform
 import Seeds
 import StrataFiles
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// All mutable state of a simulated disk. Guarded by the disk's mutex.
 struct DiskState: Sendable {

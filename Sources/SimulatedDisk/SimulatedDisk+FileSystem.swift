@@ -1,12 +1,7 @@
 import FaultModel
+import Platform
 import StrataFiles
 import Synchronization
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 extension SimulatedDisk {
     static let device: UInt64 = 0x51

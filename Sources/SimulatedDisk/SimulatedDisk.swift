@@ -1,13 +1,8 @@
 import FaultModel
+import Platform
 import Seeds
 import StrataFiles
 import Synchronization
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// A disk in memory that records every operation, can make operations fail, and can lose power after any of them.
 ///

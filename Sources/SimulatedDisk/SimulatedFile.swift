@@ -1,11 +1,6 @@
 import FaultModel
+import Platform
 import StrataFiles
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// A handle on a file of a simulated disk.
 final class SimulatedFile: File {

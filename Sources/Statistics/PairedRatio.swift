@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// How much better one side is than the other: the median ratio of pairs, each of two figures that were measured close
 /// together in time. Above 1 is better.

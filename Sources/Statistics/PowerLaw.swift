@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// How a cost depends on a size: the exponent of a power law with its interval, and whether a power law fits at all.
 ///

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// The decision on one figure from the complete rounds of a comparison: that of the first look that decides. If no look
 /// decides, the comparison is open.

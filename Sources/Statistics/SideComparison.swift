@@ -1,10 +1,5 @@
+import Platform
 import Seeds
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// The result of one batch of pairs for side B against side A.
 package struct SideComparison: Sendable, Hashable {

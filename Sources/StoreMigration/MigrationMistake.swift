@@ -1,9 +1,5 @@
 #if Zoo
-    #if canImport(Glibc)
-        import Glibc
-    #else
-        import Darwin
-    #endif
+    import Platform
 
     /// A deliberate mistake of this module, which its tests and scenarios must find. Only the test build contains it.
     package enum MigrationMistake: String, CaseIterable, Sendable {

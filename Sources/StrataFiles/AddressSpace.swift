@@ -1,11 +1,6 @@
 import CStrataShim
+import Platform
 import Synchronization
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// Sizes and addresses of reservations of address space for mappings that may grow.
 ///

@@ -1,9 +1,5 @@
 #if Zoo
-    #if canImport(Glibc)
-        import Glibc
-    #else
-        import Darwin
-    #endif
+    import Platform
 
     /// A file, named by the environment, in which the processes of a campaign note the coverage marks that they hit, a
     /// line per mark and process, so that the campaign can list those that no process hit.

@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
+import Platform
 
 /// A file operation that failed.
 package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {

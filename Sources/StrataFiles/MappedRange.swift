@@ -1,11 +1,6 @@
 import CStrataShim
+import Platform
 import Synchronization
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// A range of address space that is unmapped in deinit.
 package final class MappedRange: FileMap {

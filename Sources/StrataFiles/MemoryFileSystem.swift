@@ -1,10 +1,5 @@
+import Platform
 import Synchronization
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// Files of an in-memory database, which live as long as this object.
 ///

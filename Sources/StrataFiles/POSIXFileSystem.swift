@@ -1,10 +1,5 @@
 import CStrataShim
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
+import Platform
 
 /// The operating system's files.
 package struct POSIXFileSystem: FileSystem {
@@ -85,11 +80,7 @@ package struct POSIXFileSystem: FileSystem {
     }
 
     package func rename(_ path: String, to destination: String) throws(FileError) {
-        #if canImport(Darwin)
-            let result = Darwin.rename(path, destination)
-        #else
-            let result = Glibc.rename(path, destination)
-        #endif
+        let result = Platform.rename(path, destination)
         if result != 0 { throw FileError(.rename, path: destination, errno: errno) }
     }
 
@@ -386,11 +377,7 @@ final class POSIXFile: File {
             if hasLocked.isSet { _ = strata_unlock_all(number) }
             ProcessOrigin.withoutForks {
                 strata_forget_descriptor(number)
-                #if canImport(Darwin)
-                    _ = Darwin.close(number)
-                #else
-                    _ = Glibc.close(number)
-                #endif
+                _ = Platform.close(number)
             }
         }
     }

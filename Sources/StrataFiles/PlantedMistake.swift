@@ -1,11 +1,6 @@
 #if Zoo
+    import Platform
     import Synchronization
-
-    #if canImport(Glibc)
-        import Glibc
-    #else
-        import Darwin
-    #endif
 
     /// A mistake that the engine makes on purpose, so that a self-test can check that the scenarios of Assay find it.
     ///

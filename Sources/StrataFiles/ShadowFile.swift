@@ -1,10 +1,5 @@
+import Platform
 import Synchronization
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// A file whose changes stay in memory: reads return written bytes, which never reach the medium.
 ///

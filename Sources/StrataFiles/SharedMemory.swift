@@ -1,10 +1,5 @@
 import CStrataShim
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
+import Platform
 
 /// The first bytes of a file, mapped for reading and writing by several processes.
 ///

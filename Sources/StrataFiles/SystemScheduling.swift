@@ -1,10 +1,5 @@
 import CStrataShim
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
+import Platform
 
 /// The operating system's threads.
 package struct SystemScheduling: Scheduling {

@@ -1,13 +1,8 @@
 import Commands
 import CoreDataFiles
 import JSONText
+import Platform
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// `strata coredata`: shows a store of Core Data, imports it into a new file, and compares both.
 struct CoreDataCommand: Command {

@@ -1,13 +1,8 @@
 import Commands
 import JSONText
+import Platform
 import StrataFiles
 import StrataStorage
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// `strata dump`: writes rows as text for other programs.
 struct DumpCommand: Command {

@@ -1,11 +1,6 @@
 import Commands
+import Platform
 import StrataStorage
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 @main
 enum StrataMain {

@@ -43,6 +43,81 @@ struct DocumentationTests {
         }
     }
 
+    /// The files that declare each type, nested types included.
+    private static let places: [String: [String]] = {
+        let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "actor", "typealias"]
+        var places: [String: [String]] = [:]
+        for file in Checkout.files where file.isSwift {
+            for line in file.text.split(separator: "\n") {
+                let words = line.split(separator: " ", maxSplits: 6)
+                guard let kind = words.firstIndex(where: { kinds.contains($0) }), kind + 1 < words.count,
+                    words[..<kind].allSatisfy({ word in word.allSatisfy { $0.isLetter || "@()".contains($0) } })
+                else { continue }
+                let name = words[kind + 1].prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+                places[String(name), default: []].append(file.path)
+            }
+        }
+        return places
+    }()
+
+    /// The types that a text names in backticks, without its blocks of code: all of them, and those that a folder in
+    /// brackets follows, as in `Runner` (Runs).
+    static func types(namedIn text: String) -> (all: Set<String>, placed: [(name: String, folder: String)]) {
+        var isCode = false
+        var prose = ""
+        for line in text.split(separator: "\n") {
+            if line.hasPrefix("```") { isCode.toggle() }
+            if isCode { continue }
+            prose.append(contentsOf: line.drop { $0 == " " })
+            prose.append(" ")
+        }
+        let all = prose.matches(of: /`([A-Z][A-Za-z0-9]+)(?:\.\w+)?`/).map { String($0.output.1) }
+        let lists = prose.matches(of: /((?:`[A-Z][\w.]+`(?:, and |, | and )?)+) \(([A-Z][\w\/]+)\)/)
+        let placed = lists.flatMap { list in
+            list.output.1.matches(of: /`([A-Z]\w+)/).map { name in
+                (name: String(name.output.1), folder: String(list.output.2))
+            }
+        }
+        return (Set(all), placed)
+    }
+
+    @Test(
+        "every type that the guides to the harness name is declared, in the folder that stands after it",
+        arguments: ["docs/harness.md", "docs/reporting.md"])
+    func typesAreDeclared(guide: String) throws {
+        let (all, placed) = Self.types(namedIn: try Checkout.text(guide))
+        #expect(all.count > 60 && placed.count > 40, "\(all.count) types, \(placed.count) with a folder")
+        for name in all.sorted() where Self.places[name] == nil {
+            let isTarget = ["Sources", "Benchmarks", "Tests"].contains { Checkout.exists("\($0)/\(name)") }
+            #expect(isTarget, "\(guide) names \(name)")
+        }
+        for (name, folder) in placed {
+            let files = Self.places[name] ?? []
+            #expect(files.contains { $0.contains("/\(folder)/") }, "\(guide): \(name) is not in \(folder)")
+        }
+    }
+
+    @Test(
+        "the guides to the harness say what each floor is",
+        arguments: [
+            ("docs/harness.md", Floors.harness), ("docs/harness.md", Floors.runRecords),
+            ("docs/harness.md", Floors.programTrials), ("docs/reporting.md", Floors.reporting),
+        ])
+    func floorsAreDescribed(guide: String, floors: Floors) throws {
+        let text = try Checkout.text(guide)
+        for folder in floors.folders {
+            #expect(text.contains("\n| \(folder) |"), "\(guide) does not say what \(folder) is")
+        }
+    }
+
+    @Test("types are found in backticks, with the folder in brackets, and not in blocks of code")
+    func typesAreFound() {
+        let text = "`Plan` and `Case` (Cases),\n`Run.pairs` of `x`\n```\n`No` (No)\n```\n`A b`"
+        let (all, placed) = Self.types(namedIn: text)
+        #expect(all == ["Plan", "Case", "Run"])
+        #expect(placed.map(\.name) == ["Plan", "Case"] && placed.allSatisfy { $0.folder == "Cases" })
+    }
+
     @Test("every decision is listed")
     func decisionsAreListed() throws {
         let list = try Checkout.text("docs/decisions/README.md")

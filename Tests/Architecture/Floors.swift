@@ -1,16 +1,19 @@
 /// The floors of a room, which is a target: its folders, each of which uses only the folders below it.
 ///
 /// A room has floors, and is not divided into targets, if module boundaries would prevent inlining in every read of the
-/// database. The compiler does not enforce floors, so this test does: no file of a lower folder names a top-level
-/// declaration of a higher one (type, function, constant). It does not check members that a higher floor adds to a
-/// lower floor's type by an extension.
+/// database, or if its folders are parts of one job. The compiler does not enforce floors, so this test does: no file
+/// of a lower folder names a top-level declaration of a higher one (type, function, constant). It does not check
+/// members that a higher floor adds to a lower floor's type by an extension.
 struct Floors {
     /// The path of the target from the root of the checkout, with a slash at the end.
     let room: String
-    /// The floors, from the lowest to the highest.
+    /// The floors, from the lowest to the highest. An empty name stands for the files in the room's own folder.
     let folders: [String]
     /// Reasons for which the files of a folder may name a declaration of a higher one, by `Folder: Name`.
     let exceptions: [String: String]
+
+    /// Every room that has floors.
+    static let all = [storage, objects, runRecords, harness, reporting, programTrials, scenarios]
 
     static let storage = Floors(
         room: "Sources/StrataStorage/",
@@ -57,10 +60,10 @@ struct Floors {
         }
     }
 
-    /// The violations, and the exceptions that were needed.
-    func violations(in files: [File]) -> (found: [Violation], used: Set<String>) {
+    /// The violations, and the exceptions that were needed, each with the number of files that need it.
+    func violations(in files: [File]) -> (found: [Violation], used: [String: Int]) {
         var found: [Violation] = []
-        var used: Set<String> = []
+        var used: [String: Int] = [:]
         for file in files where file.floor == folders.count {
             found.append(Violation(path: file.path, rule: "stands on no floor of \(room)"))
         }
@@ -79,7 +82,7 @@ struct Floors {
                 if let outer = inner[name], !outer.isDisjoint(with: own) { continue }
                 let exception = "\(folders[file.floor]): \(name)"
                 if exceptions[exception] != nil {
-                    used.insert(exception)
+                    used[exception, default: 0] += 1
                 } else {
                     let upper = floor < folders.count ? folders[floor] : "no floor"
                     found.append(

@@ -9,8 +9,11 @@ struct Rooms {
 
     init(_ manifest: PackageManifest) { targets = manifest.targets }
 
-    /// Rooms below both the tools and the harness. They depend on neither, and the product Strata does not use them.
-    static let ground: Set<String> = ["Seeds", "JSONText", "Commands"]
+    /// Rooms below both the tools and the harness. They depend on neither, and the product Strata uses only Platform.
+    static let ground: Set<String> = ["Platform", "Seeds", "JSONText", "Commands", "Files"]
+
+    /// The room that alone imports the C library of a system, and exports it: ``systems``.
+    static let chooserOfSystem = "Platform"
 
     /// The C libraries that may be linked into an application through the product Strata.
     static let librariesOfTheEngine: Set<String> = ["CStrataShim", "CXXHash", "CCrypto"]
@@ -31,11 +34,13 @@ struct Rooms {
         "PackedRows", "ProgramTrials", "CaseFiles",
     ]
 
-    /// Modules of the toolchain and the system.
-    static let platform: Set<String> = [
-        "Swift", "Synchronization", "Glibc", "Musl", "Darwin", "Dispatch", "Foundation", "FoundationEssentials",
-        "Observation",
+    /// Modules of the toolchain.
+    static let toolchain: Set<String> = [
+        "Swift", "Synchronization", "Dispatch", "Foundation", "FoundationEssentials", "Observation",
     ]
+
+    /// The C libraries of the systems.
+    static let systems: Set<String> = ["Glibc", "Musl", "Darwin"]
 
     /// Rooms for start-up and hot paths, without Foundation, which costs 4 to 12 ms before `main`.
     static let withoutFoundation: Set<String> = ground.union([
@@ -78,8 +83,9 @@ struct Rooms {
         let all = Set(targets.map(\.name)).union(libraries)
         let engine = engineRooms.union(Self.librariesOfTheEngine)
         for room in engineRooms.sorted() {
-            let ground = room == "StrataTool" ? Self.ground.union(Self.importers).union(["CSQLite"]) : []
-            check(room, all.subtracting(engine).subtracting(ground), "the engine stands alone")
+            let tool = room == "StrataTool" ? Self.ground.union(Self.importers).union(["CSQLite"]) : []
+            let allowed = engine.union(tool).union([Self.chooserOfSystem])
+            check(room, all.subtracting(allowed), "the engine stands alone")
         }
         for room in Self.ground.sorted() { check(room, all.subtracting(Self.ground), "the ground stands on nothing") }
         // SimulatedDisk needs only the engine's file system protocol.
@@ -90,7 +96,8 @@ struct Rooms {
         for room in Self.usersOfLibraries.keys.sorted() where !Self.importers.contains(room) {
             check(room, engines.union(strata), "what keeps runs knows no engine")
         }
-        let ofMigrations = engine.union(Self.migrationRooms).union(["CoreDataFiles", "CSQLite", "JSONText"])
+        let ofMigrations = engine.union(Self.migrationRooms)
+            .union([Self.chooserOfSystem, "CoreDataFiles", "CSQLite", "JSONText"])
         for room in Self.migrationRooms.sorted() {
             check(room, all.subtracting(ofMigrations), "a migration knows the engine and the store that it comes from")
         }
@@ -116,7 +123,12 @@ struct Rooms {
     static func violations(in source: SwiftSource, path: String, of target: PackageManifest.Target) -> [Violation] {
         let own = Set(target.dependencies).union(target.kind == .tests ? ["Testing"] : [])
         return source.imports.compactMap { module, line in
-            if platform.contains(module) {
+            if systems.contains(module) {
+                guard target.name != chooserOfSystem else { return nil }
+                let remedy = "import \(chooserOfSystem), which alone imports \(module)"
+                return Violation(path: path, line: line, rule: remedy)
+            }
+            if toolchain.contains(module) {
                 guard withoutFoundation.contains(target.name), module.hasPrefix("Foundation") else { return nil }
                 return Violation(path: path, line: line, rule: "\(target.name) does without Foundation")
             }

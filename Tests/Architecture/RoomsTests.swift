@@ -15,9 +15,9 @@ struct RoomsTests {
         #expect(names.contains("Architecture"))
         #expect(
             manifest.targets.first { $0.name == "Strata" }?.dependencies == [
-                "StrataRepair", "StrataStorage", "StrataFiles", "StrataCrypto", "CStrataShim",
+                "Platform", "StrataRepair", "StrataStorage", "StrataFiles", "StrataCrypto", "CStrataShim",
             ])
-        #expect(manifest.targets.first { $0.name == "Measuring" }?.dependencies == ["CAllocations"])
+        #expect(manifest.targets.first { $0.name == "Measuring" }?.dependencies == ["Platform", "CAllocations"])
         let unread = Checkout.swiftFiles.map(\.file.path).filter {
             manifest.target(holding: $0) == nil && $0 != "Package.swift" && !$0.hasPrefix("Tests/Client/")
                 && !$0.hasPrefix("Examples/") && !$0.hasPrefix("Benchmarks/Controls/")
@@ -45,14 +45,18 @@ struct RoomsTests {
             ("room(\"Strata\", [", "\"CSQLite\", ", "Strata reaches CSQLite"),
             ("room(\"StoreMigration\", [", "\"Harness\", ", "StoreMigration reaches Harness"),
             ("room(\"Strata\", [", "\"StoreMigration\", ", "Strata reaches StoreMigration"),
-            ("room(\"Harness\", [", "\"StrataStorage\", ", "Harness reaches StrataStorage"),
+            ("\"Harness\",\n            [", "\"StrataStorage\", ", "Harness reaches StrataStorage"),
             ("room(\"FaultModel\", [", "\"StrataEngine\", ", "FaultModel reaches StrataEngine"),
-            ("room(\"Reporting\", isMeasured: false, [", "\"CLMDB\", ", "Reporting imports CLMDB"),
-            ("room(\"Reporting\", isMeasured: false, [", "\"CAllocations\", ", "Reporting imports CAllocations"),
+            ("\"Reporting\", isMeasured: false,\n            [", "\"CLMDB\", ", "Reporting imports CLMDB"),
+            (
+                "\"Reporting\", isMeasured: false,\n            [", "\"CAllocations\", ",
+                "Reporting imports CAllocations"
+            ),
             ("room(\"RunRecords\", isMeasured: false, [", "\"Harness\", ", "RunRecords reaches RunRecords"),
             ("room(\"RunRecords\", isMeasured: false, [", "\"CSQLite\", ", "RunRecords imports CSQLite"),
             ("engine(\"ModelEngine\", [", "\"SQLiteEngine\", ", "ModelEngine reaches SQLiteEngine"),
             ("room(\"Seeds\"", ", [\"Measuring\"]", "Seeds reaches Measuring"),
+            ("room(\"Platform\"", ", [\"StrataFiles\"]", "Platform reaches StrataFiles"),
         ])
     func forbiddenDependencyIsSeen(place: String, planted: String, expected: String) throws {
         let text = try Checkout.text("Package.swift")
@@ -77,7 +81,8 @@ struct RoomsTests {
             ("Strata", "import Harness"), ("Harness", "import Strata"), ("StrataStorage", "import FaultModel"),
             ("FaultModel", "import StrataFiles"), ("Reporting", "@testable import Harness"),
             ("Scenarios", "package import Strata"), ("StrataStorage", "import struct Foundation.Data"),
-            ("ModelEngine", "import CSQLite"), ("Strata", "import CAllocations"),
+            ("ModelEngine", "import CSQLite"), ("Strata", "import CAllocations"), ("StrataFiles", "import Glibc"),
+            ("Harness", "import Darwin"), ("HarnessTests", "import Musl"),
         ])
     func forbiddenImportIsSeen(room: String, line: String) throws {
         let target = try #require(manifest.targets.first { $0.name == room })

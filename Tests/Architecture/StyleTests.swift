@@ -50,6 +50,18 @@ struct StyleTests {
         #expect(FolderSizes.violations(in: paths + ["Sources/A/One.swift"]).map(\.path) == ["Sources/A"])
     }
 
+    @Test("folders of one name have a common meaning, and a name that means two things is found")
+    func folderNames() {
+        for violation in FolderNames.violations(in: Checkout.swiftFiles.map(\.file.path)) {
+            Issue.record("\(violation)")
+        }
+        let paths = ["Sources/A/Inner/One.swift", "Sources/A/Inner/Two.swift", "Sources/B/Runs/Three.swift"]
+        #expect(FolderNames.violations(in: paths + ["Sources/C/Runs/Four.swift", "Tests/Inner/Five.swift"]) == [])
+        for other in ["Sources/B/Inner/One.swift", "Benchmarks/Inner/One.swift", "Sources/A/Deep/Inner/One.swift"] {
+            #expect(FolderNames.violations(in: paths + [other]).count == 1, "\(other)")
+        }
+    }
+
     @Test("a type that is too long is found, in one file or in several")
     func longType() {
         let body = String(repeating: "    // a line\n", count: 299)

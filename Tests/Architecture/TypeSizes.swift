@@ -10,7 +10,7 @@ enum TypeSizes {
     static let longTypes: [String: String] = [
         "Sources/Strata: RealmInstance":
             "shows a version: its view, rows, classes and observers, and goes to the next version",
-        "Sources/Strata: Realm": "what a program calls, with its configuration and errors",
+        "Sources/Strata: Realm": "what a program calls of an open database: no state but its instance",
         "Sources/Strata: ObjectBase": "the class that all of a program's classes share",
         "Sources/Strata: RealmCollection":
             "what a program calls of every collection: no state, an extension for each floor",
@@ -49,10 +49,11 @@ enum TypeSizes {
         "Benchmarks/ModelEngine": 2,
         "Benchmarks/StrataEngine": 7,
         "Sources/FaultModel": 2,
+        "Sources/Files": 1,
         "Sources/Harness": 2,
         "Sources/JSONText": 1,
         "Sources/Reporting": 2,
-        "Sources/RunRecords": 4,
+        "Sources/RunRecords": 3,
         "Sources/SimulatedDisk": 2,
         "Sources/Strata": 22,
         "Sources/StrataStorage": 12,

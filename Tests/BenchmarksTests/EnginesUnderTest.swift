@@ -1,18 +1,14 @@
 import DuckDBEngine
+import Files
 import Harness
 import LMDBEngine
 import ModelEngine
+import Platform
 import RocksDBEngine
 import RunRecords
 import SQLiteEngine
 import StrataEngine
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The engines of this build, and places for their databases.
 enum EnginesUnderTest {

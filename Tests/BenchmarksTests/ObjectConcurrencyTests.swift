@@ -1,7 +1,7 @@
+import Files
 import Foundation
 import Harness
 import Measuring
-import RunRecords
 import StrataEngine
 import Testing
 

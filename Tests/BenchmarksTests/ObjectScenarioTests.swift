@@ -1,16 +1,12 @@
+import Files
 import Harness
+import Platform
 import RunRecords
 import Strata
 import StrataEngine
 import Testing
 
 @testable import ObjectScenarios
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 @Suite("Scenarios of the object interface")
 struct ObjectScenarioTests {

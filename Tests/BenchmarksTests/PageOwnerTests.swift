@@ -1,4 +1,5 @@
 import Datasets
+import Files
 import Harness
 import RunRecords
 import Seeds

@@ -1,4 +1,5 @@
 import Datasets
+import Files
 import Foundation
 import ModelEngine
 import RunRecords

@@ -1,5 +1,6 @@
 import CaseFiles
 import Harness
+import Platform
 import RunRecords
 import Seeds
 import StrataEngine
@@ -7,12 +8,6 @@ import Testing
 import Zoo
 
 @testable import Scenarios
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 @Suite("Storage histories")
 struct StorageHistoryTests {

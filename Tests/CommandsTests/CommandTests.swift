@@ -1,13 +1,8 @@
+import Platform
 import Synchronization
 import Testing
 
 @testable import Commands
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// A command that records its arguments.
 final class Probe: Command {

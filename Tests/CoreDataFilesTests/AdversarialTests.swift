@@ -1,13 +1,8 @@
 #if SQLite
     import CoreDataFiles
     import Foundation
+    import Platform
     import Testing
-
-    #if canImport(Glibc)
-        import Glibc
-    #else
-        import Darwin
-    #endif
 
     /// Stores in a state that the framework does not leave: imported correctly, or refused by name.
     @Suite struct AdversarialTests {
@@ -172,7 +167,7 @@
         func open() throws {
             try folder.make(isLogged: false).finish()
             // A lock of an open file description conflicts with process locks, also within one process.
-            let descriptor = Glibc.open(folder.store, O_RDWR)
+            let descriptor = Platform.open(folder.store, O_RDWR)
             defer { close(descriptor) }
             var lock = flock()
             lock.l_type = Int16(F_RDLCK)

@@ -1,13 +1,8 @@
-import RunRecords
+import Files
+import Platform
 import Testing
 
 @testable import Harness
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The real executable, run from a test.
 struct AssayProcess {

@@ -1,11 +1,6 @@
+import Files
 import Measuring
-import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// Inspects processes that tests started.
 enum OtherProcesses {

@@ -1,13 +1,8 @@
-import RunRecords
+import Files
+import Platform
 import Testing
 
 @testable import Harness
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// A shell with `assay` in its path, as a user has one.
 struct ShellProcess {

@@ -1,12 +1,7 @@
 import History
+import Platform
 import RunRecords
 import Seeds
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Times the checker over a history of many operations, without an anomaly and with one, and prints what it took.
 ///

@@ -1,13 +1,8 @@
 #if Zoo
+    import Platform
     import Testing
 
     @testable import Measuring
-
-    #if canImport(Glibc)
-        import Glibc
-    #else
-        import Darwin
-    #endif
 
     @Suite("PlantedDelay", .serialized)
     struct PlantedDelayTests {

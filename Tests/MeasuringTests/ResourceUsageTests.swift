@@ -1,12 +1,7 @@
+import Platform
 import Testing
 
 @testable import Measuring
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 @Suite("ResourceUsage", .serialized)
 struct ResourceUsageTests {

@@ -1,14 +1,9 @@
 import CoreDataFiles
+import Platform
 import StoreMigration
 import Strata
 
 import struct Foundation.URL
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 // Writes both stores of a directory, for tests that kill it at each call. Each acknowledged batch is a line on standard
 // output.

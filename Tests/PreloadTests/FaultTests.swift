@@ -1,10 +1,5 @@
+import Platform
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Injected failures: exactly the chosen call fails.
 @Suite("Preloaded library: faults", .enabled(if: PreloadedProgram.isPossible, "not under a sanitizer"))

@@ -1,10 +1,5 @@
+import Platform
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// A program built beside the tests, run under the preloaded library in its own directory.
 struct PreloadedProgram {

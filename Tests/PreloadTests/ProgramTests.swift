@@ -1,10 +1,5 @@
+import Platform
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// A real engine, and a real program in Swift.
 @Suite("Preloaded library: programs", .enabled(if: PreloadedProgram.isPossible, "not under a sanitizer"))

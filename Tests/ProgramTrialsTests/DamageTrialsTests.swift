@@ -1,16 +1,11 @@
 import FaultModel
+import Files
 import Harness
-import RunRecords
+import Platform
 import Seeds
 import Testing
 
 @testable import ProgramTrials
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Readers that notice damage, and readers that do not.
 @Suite("Damage of any file")

@@ -1,15 +1,10 @@
+import Files
 import Harness
-import RunRecords
+import Platform
 import Seeds
 import Testing
 
 @testable import ProgramTrials
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Calls that the recorder in the program misses: each is reported before a verdict.
 @Suite("Past calls", .enabled(if: PreloadFolder.records, "no program can be recorded here"))

@@ -1,16 +1,11 @@
+import Files
 import Harness
 import Measuring
-import RunRecords
+import Platform
 import Seeds
 import Testing
 
 @testable import ProgramTrials
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Programs that handle a failed call, and programs with a mistake.
 @Suite("Faults of any program", .enabled(if: PreloadFolder.records, "no program can be recorded here"))

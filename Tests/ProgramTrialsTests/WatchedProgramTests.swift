@@ -1,15 +1,10 @@
+import Files
 import Harness
 import Measuring
-import RunRecords
+import Platform
 import Testing
 
 @testable import ProgramTrials
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 @Suite("Watched programs")
 struct WatchedProgramTests {
@@ -83,11 +78,6 @@ struct WatchedProgramTests {
 
     @Test("control characters in a program's output are escaped readably")
     func escaped() {
-        #expect(PrintedText.escaped("a plain line: \u{E9}, \u{1F600}") == "a plain line: \u{E9}, \u{1F600}")
-        let steering = PrintedText.escaped("\u{1B}]0;owned\u{7}\u{1B}[2Jbad\r\n\t")
-        #expect(steering == "\\x1B]0;owned\\x07\\x1B[2Jbad\\x0D\\x0A\\x09")
-        #expect(PrintedText.escaped([0x61, 0xE9, 0x62, 0xC3]) == "a\\xE9b\\xC3")
-        #expect(PrintedText.escaped("\u{9B}2J\u{202E}") == "\\xC2\\x9B2J\\xE2\\x80\\xAE")
         let end = WatchedEnd(
             end: .exited(1), isTimeOut: false, output: [], isOutputCut: false,
             errors: Array("first\nno /x/lane1/data/rows \u{1B}[31m\n \n".utf8), durationNanoseconds: 0)

@@ -1,14 +1,9 @@
+import Platform
 import RunRecords
 import Statistics
 import Testing
 
 @testable import Reporting
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// Perceived differences of colours, computed.
 private struct Light {

@@ -1,15 +1,11 @@
 #if SQLite
+    import Files
+    import Platform
     import RunRecords
     import Seeds
     import Testing
 
     @testable import RunHistory
-
-    #if canImport(Glibc)
-        import Glibc
-    #else
-        import Darwin
-    #endif
 
     @Suite("RunArchive")
     final class RunArchiveTests {

@@ -1,3 +1,5 @@
+import Files
+import FilesTests
 import Seeds
 import Testing
 

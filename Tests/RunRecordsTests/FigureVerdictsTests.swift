@@ -1,3 +1,5 @@
+import Files
+import FilesTests
 import JSONText
 import Seeds
 import Testing

@@ -1,12 +1,9 @@
+import Files
+import FilesTests
+import Platform
 import Testing
 
 @testable import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 @Suite("RunClaim")
 struct RunClaimTests {
@@ -39,7 +36,7 @@ struct RunClaimTests {
             let path = self.path + "\(isThere)"
             if isThere { try FileTree.createDirectory(path) }
             let claim = try RunClaim.take(path, id: "r", options: ["--seed": ["7"]])
-            let marker = try RunMarker.read(from: path)
+            let marker = try DirectoryMarker.read(from: path)
             #expect(marker.runID == "r" && marker.options == ["--seed": ["7"]])
             #expect(marker.entries.contains("run.json"))
             #expect(FileTree.isDirectory(claim.directory.workDirectory))
@@ -47,7 +44,7 @@ struct RunClaimTests {
             #expect(marker.entries.contains(scratch), "\(scratch) is listed")
             try claim.end()
             #expect(FileTree.kind(path + "/work") == nil)
-            #expect(try RunMarker.read(from: path).entries.contains { $0.hasPrefix("work/") } == false)
+            #expect(try DirectoryMarker.read(from: path).entries.contains { $0.hasPrefix("work/") } == false)
         }
     }
 
@@ -63,11 +60,11 @@ struct RunClaimTests {
                 try FileTree.writeText(path + "/" + name, "{}")
             }
             let before = try content(path)
-            let error = try #require(throws: RunClaimError.self) { try RunClaim.take(path, id: "r") }
+            let error = try #require(throws: DirectoryClaimError.self) { try RunClaim.take(path, id: "r") }
             #expect(error.description.contains("Name another --out") && error.description.contains(name))
-            #expect(throws: RunClaimError.self) { try RunClaim.resume(path) }
-            #expect(throws: RunClaimError.self) { try RunClaim.scratch(for: path) }
-            #expect(throws: RunClaimError.self) { try RunClaim.write("x", to: "report.html", in: path) }
+            #expect(throws: DirectoryClaimError.self) { try RunClaim.resume(path) }
+            #expect(throws: DirectoryClaimError.self) { try RunClaim.scratch(for: path) }
+            #expect(throws: DirectoryClaimError.self) { try RunClaim.write("x", to: "report.html", in: path) }
             #expect(try content(path) == before)
             #expect(FileTree.kind(path + ".1") == nil)
         }
@@ -81,9 +78,9 @@ struct RunClaimTests {
         var told: [String] = []
         let claim = try RunClaim.take(path, id: "second") { told.append($0) }
         #expect(told.count == 1 && told[0].hasSuffix("/run.1"))
-        #expect(try RunMarker.read(from: path + ".1").runID == "first")
+        #expect(try DirectoryMarker.read(from: path + ".1").runID == "first")
         #expect(try FileTree.readText(path + ".1" + "/" + "work/mine") == "mine")
-        #expect(try RunMarker.read(from: path).runID == "second")
+        #expect(try DirectoryMarker.read(from: path).runID == "second")
         try claim.end()
     }
 
@@ -92,7 +89,7 @@ struct RunClaimTests {
         do {
             let claim = try RunClaim.take(path, id: "r")
             for attempt in [{ _ = try RunClaim.take(path, id: "s") }, { _ = try RunClaim.resume(path) }] {
-                let error = try #require(throws: RunClaimError.self) { try attempt() }
+                let error = try #require(throws: DirectoryClaimError.self) { try attempt() }
                 #expect(error.isInUse && error.description.contains("process \(getpid())"), "\(error)")
             }
             #expect(FileTree.kind(path + ".1") == nil)
@@ -110,7 +107,7 @@ struct RunClaimTests {
                 return await group.reduce(into: [RunClaim]()) { if let claim = $1 { $0.append(claim) } }
             }
             #expect(winners.count == 1)
-            #expect(try RunMarker.read(from: path).runID == winners.first?.id)
+            #expect(try DirectoryMarker.read(from: path).runID == winners.first?.id)
         }
     }
 
@@ -120,7 +117,7 @@ struct RunClaimTests {
         #expect(claims.map(\.id) == ["now", "now-2", "now-3"])
         for claim in claims {
             #expect(claim.directory.path == temporary.path + "/" + claim.id)
-            #expect(try RunMarker.read(from: claim.directory.path).runID == claim.id)
+            #expect(try DirectoryMarker.read(from: claim.directory.path).runID == claim.id)
         }
     }
 
@@ -161,15 +158,15 @@ struct RunClaimTests {
             try FileTree.createDirectory(elsewhere)
             try FileTree.writeText(elsewhere + "/mine", "mine")
             try #require(symlink(elsewhere, path + "/" + name) == 0)
-            #expect(throws: RunClaimError.self) { try RunClaim.take(path, id: "s") }
-            #expect(throws: RunClaimError.self) { try RunClaim.resume(path) }
-            #expect(throws: RunClaimError.self) { try RunClaim.scratch(for: path) }
+            #expect(throws: DirectoryClaimError.self) { try RunClaim.take(path, id: "s") }
+            #expect(throws: DirectoryClaimError.self) { try RunClaim.resume(path) }
+            #expect(throws: DirectoryClaimError.self) { try RunClaim.scratch(for: path) }
             #expect(try content(elsewhere) == ["mine": "mine"])
         }
         try RunClaim.take(path, id: "r").end()
         try FileTree.writeText(temporary.path + "/mine", "mine")
         try #require(symlink(temporary.path + "/mine", path + "/report.html") == 0)
-        #expect(throws: RunClaimError.self) { try RunClaim.write("x", to: "report.html", in: path) }
+        #expect(throws: DirectoryClaimError.self) { try RunClaim.write("x", to: "report.html", in: path) }
         #expect(try FileTree.readText(temporary.path + "/mine") == "mine")
     }
 
@@ -202,24 +199,7 @@ struct RunClaimTests {
         #expect(try FileTree.readText(path + "/report.html") == "2")
         #expect(try FileTree.readText(path + "/new.csv") == "4")
         try FileTree.writeText(path + "/notes.csv", "mine")
-        #expect(throws: RunClaimError.self) { try RunClaim.write("5", to: "notes.csv", in: path) }
+        #expect(throws: DirectoryClaimError.self) { try RunClaim.write("5", to: "notes.csv", in: path) }
         #expect(try FileTree.readText(path + "/notes.csv") == "mine")
-    }
-
-    @Test("a directory in memory with a living owner, or without our marker, is left alone")
-    func memory() throws {
-        let parent = temporary.path
-        let owned = try ScratchDirectory.make(in: parent)
-        let abandoned: String
-        do { abandoned = try ScratchDirectory.make(in: parent).name }
-        try FileTree.createDirectory(parent + "/assay-scratch-unmarked")
-        try FileTree.writeText(parent + "/assay-scratch-unmarked/mine", "mine")
-        let foreign = parent + "/other"
-        try FileTree.createDirectory(foreign)
-        try RunMarker(runID: "", entries: ["files"]).write(to: foreign)
-        try #require(symlink(foreign, parent + "/assay-scratch-link") == 0)
-        #expect(try ScratchDirectory.removeAbandoned(in: parent) == [abandoned])
-        let names = [owned.name, "assay-scratch-link", "assay-scratch-unmarked", "other"]
-        #expect(try FileTree.names(in: parent) == names.sorted())
     }
 }

@@ -1,31 +1,11 @@
+import Files
+import FilesTests
 import JSONText
 import Measuring
 import Seeds
 import Testing
 
 @testable import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
-
-/// A directory that is removed with the value.
-final class TemporaryDirectory {
-    let path: String
-
-    init() throws {
-        let base = getenv("TMPDIR").map { String(cString: $0) } ?? P_tmpdir
-        var template = Array((base + "/assay-test-" + String(repeating: "X", count: 6)).utf8CString)
-        guard mkdtemp(&template) != nil else { throw FileTreeError("create directory", base) }
-        path = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
-    deinit {
-        try? FileTree.remove(path)
-    }
-}
 
 @Suite("RunDirectory")
 struct RunDirectoryTests {
@@ -159,39 +139,6 @@ struct RunDirectoryTests {
         try FileTree.truncate(directory.headerFile, to: 200)
         let error = try #require(throws: UnreadableRun.self) { try directory.load() }
         #expect(error.description.contains(directory.headerFile + ": "), "\(error)")
-    }
-}
-
-@Suite("FileTree")
-struct FileTreeTests {
-    @Test("a copy of a directory has the same files, and writing to it leaves the original alone")
-    func copy() throws {
-        let temporary = try TemporaryDirectory()
-        let source = temporary.path + "/a"
-        try FileTree.createDirectory(source + "/deep/er")
-        let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0) }
-        try FileTree.writeBytes(source + "/deep/er/file", bytes)
-        try FileTree.writeText(source + "/empty", "")
-        let target = temporary.path + "/b"
-        try FileTree.copy(from: source, to: target)
-        #expect(try FileTree.readBytes(target + "/deep/er/file") == bytes)
-        #expect(try FileTree.size(target + "/empty") == 0)
-        #expect(try FileTree.totalSize(target) == bytes.count)
-        try FileTree.writeText(target + "/deep/er/file", "changed")
-        #expect(try FileTree.readBytes(source + "/deep/er/file") == bytes)
-        try FileTree.truncate(target + "/deep/er/file", to: 3)
-        #expect(try FileTree.readText(target + "/deep/er/file") == "cha")
-        try FileTree.sync(target)
-        try FileTree.remove(target)
-        #expect(!FileTree.exists(target))
-        try FileTree.remove(target)
-    }
-
-    @Test("an unreadable file is an error that names the path and the reason")
-    func errors() throws {
-        let error = try #require(throws: FileTreeError.self) { try FileTree.readBytes("/no/such/file") }
-        #expect(error.description.contains("/no/such/file"))
-        #expect(error.code == ENOENT)
     }
 }
 

@@ -1,3 +1,4 @@
+import FilesTests
 import JSONText
 import Seeds
 import Testing

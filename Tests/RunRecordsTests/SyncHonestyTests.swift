@@ -1,3 +1,4 @@
+import FilesTests
 import Seeds
 import Testing
 

@@ -1,14 +1,9 @@
 import FaultModel
+import Platform
 import Seeds
 import SimulatedDisk
 import StrataFiles
 import Testing
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 extension File {
     func put(_ bytes: [UInt8], at offset: Int64 = 0) throws(FileError) {

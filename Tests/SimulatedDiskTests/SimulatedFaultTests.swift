@@ -1,14 +1,9 @@
 import FaultModel
+import Platform
 import Seeds
 import SimulatedDisk
 import StrataFiles
 import Testing
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 @Suite struct SimulatedFaultTests {
     private func disk(_ faults: String..., capacity: Int64? = nil) throws -> SimulatedDisk {

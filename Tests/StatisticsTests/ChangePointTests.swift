@@ -1,13 +1,8 @@
+import Platform
 import Seeds
 import Testing
 
 @testable import Statistics
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// The claims of docs/decisions/0044-change-points.md, checked on simulated series of ratios.
 @Suite("Change points")

@@ -1,12 +1,7 @@
+import Platform
 import Seeds
 import Statistics
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// Sessions of `assay ab` on machines with known noise: batches, confirmation and control, as in the command.
 struct SimulatedSession {

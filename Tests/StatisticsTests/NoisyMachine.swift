@@ -1,10 +1,5 @@
+import Platform
 import Seeds
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// A machine with autocorrelated noise: consecutive runs give similar results.
 struct NoisyMachine {

@@ -1,13 +1,8 @@
+import Platform
 import Seeds
 import Testing
 
 @testable import Statistics
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 @Suite("SequentialRatio")
 struct SequentialRatioTests {

@@ -1,12 +1,7 @@
+import Platform
 import Seeds
 import Statistics
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 @Suite("SideComparison")
 struct SideComparisonTests {

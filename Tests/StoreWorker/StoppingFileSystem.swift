@@ -1,11 +1,6 @@
+import Platform
 import StrataFiles
 import Synchronization
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// The platform's files, with a named point before each operation on a file and each store to shared memory, where a
 /// process can leave work incomplete. The process ends or stops itself at one of them.

@@ -1,12 +1,7 @@
+import Platform
 import StrataFiles
 import StrataStorage
 import Synchronization
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 // One of several processes on one store, for tests that kill and stop it. It writes a byte to standard output for each
 // acknowledged commit, and for each event that a test waits for. The stop is a file PATH.stop that the test makes.

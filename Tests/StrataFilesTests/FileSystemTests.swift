@@ -1,13 +1,8 @@
+import Platform
 import Synchronization
 import Testing
 
 @testable import StrataFiles
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// The contract of every file system, checked on the platform's and on the one in memory.
 @Suite struct FileSystemTests {

@@ -1,12 +1,7 @@
 #if Zoo
+    import Platform
     import StrataFiles
     import Testing
-
-    #if canImport(Glibc)
-        import Glibc
-    #else
-        import Darwin
-    #endif
 
     @Suite("PlantedMistake")
     struct PlantedMistakeTests {

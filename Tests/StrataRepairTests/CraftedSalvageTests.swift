@@ -1,15 +1,10 @@
+import Platform
 import StrataFiles
 import StrataRepair
 import Testing
 
 @testable import StrataStorage
 @testable import StrataStorageTests
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// Salvages of files with valid checksums and wrong contents. `CRAFTED_SEED` and `CRAFTED_TRIALS` repeat one trial, or
 /// run many.

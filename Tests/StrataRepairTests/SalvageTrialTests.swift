@@ -1,15 +1,10 @@
+import Platform
 import StrataFiles
 import Testing
 
 @testable import StrataRepair
 @testable import StrataStorage
 @testable import StrataStorageTests
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 @Suite struct SalvageTrialTests {
     /// STRATA_SALVAGE_TRIALS sets their number.

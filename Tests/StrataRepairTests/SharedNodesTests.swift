@@ -1,15 +1,10 @@
+import Platform
 import StrataFiles
 import StrataRepair
 import Testing
 
 @testable import StrataStorage
 @testable import StrataStorageTests
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// A file of 600 KB whose trees share their children, with valid checksums and counts, claimed 10^12 elements: a check,
 /// a copy, a compaction and a salvage of it once never ended, and wrote until the disk was full.

@@ -7,7 +7,7 @@ import Testing
 @testable import StrataStorageTests
 
 #if canImport(Glibc)
-    import Glibc
+    import Platform
 
     /// A file of 370 KB was extended to 100 GB, and both its slots were lost: on a file system in memory reading each
     /// hole once allocated it, until the kernel killed the process at 22 GB.

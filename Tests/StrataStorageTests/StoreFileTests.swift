@@ -1,14 +1,9 @@
+import Platform
 import StrataFiles
 import Synchronization
 import Testing
 
 @testable import StrataStorage
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// A path whose file is replaced while a store is open.
 @Suite struct StoreFileTests {

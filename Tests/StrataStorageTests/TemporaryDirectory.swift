@@ -1,10 +1,5 @@
+import Platform
 import StrataFiles
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// A directory that is deleted with the object, together with its files.
 final class TemporaryDirectory {

@@ -1,14 +1,9 @@
+import Platform
 import StrataFiles
 import StrataStorage
 import Testing
 
 @testable import StrataStorageTests
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// `dump --out` once wrote world-readable files of a private database.
 @Suite struct DumpedFilesTests {

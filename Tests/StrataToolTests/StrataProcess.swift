@@ -1,11 +1,6 @@
+import Platform
 import StrataFiles
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The real executable, run from a test.
 struct StrataProcess {

@@ -1,10 +1,5 @@
 import Measuring
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 // Times ten commits to a log in the directory of the first argument, as scenarios do, and prints the witness's answers.
 // With `lie` as the second argument nothing is synced.

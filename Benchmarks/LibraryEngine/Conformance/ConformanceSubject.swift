@@ -1,4 +1,5 @@
 import CAssayEngine
+import Files
 import Harness
 import PackedRows
 import RunRecords

@@ -1,11 +1,6 @@
 import Harness
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 enum CrowdRules {
     private static let threadCount = 4

@@ -1,12 +1,8 @@
+import Files
 import Harness
 import Measuring
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 enum LifeRules {
     /// Rules for a store between two opens.

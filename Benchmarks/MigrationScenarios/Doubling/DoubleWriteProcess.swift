@@ -1,5 +1,7 @@
+import Files
 import Harness
 import Measuring
+import Platform
 import RunRecords
 import StoreMigration
 
@@ -7,11 +9,6 @@ import StoreMigration
     import FoundationEssentials
 #else
     import Foundation
-#endif
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
 #endif
 
 /// The processes of a trial: one writes and may be killed, another one opens the stores that it left.
@@ -145,11 +142,7 @@ extension ForkedChild {
                 wait()
                 throw EngineError(.refused, "a process of the trial was not done after \(seconds) s")
             }
-            #if canImport(Glibc)
-                let count = Glibc.read(output, &bytes, bytes.count)
-            #else
-                let count = Darwin.read(output, &bytes, bytes.count)
-            #endif
+            let count = Platform.read(output, &bytes, bytes.count)
             if count < 0, errno == EINTR { continue }
             if count <= 0 { return String(decoding: said, as: UTF8.self) }
             said += bytes[..<count]

@@ -1,14 +1,10 @@
+import Files
 import Harness
 import Measuring
+import Platform
 import RunRecords
 import Seeds
 import StoreMigration
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// A process writes three batches to two stores, the first of which inserts, changes and deletes, and is killed
 /// (SIGKILL) before each call by which it changes a file: in each phase, with each order of the two commits, and with

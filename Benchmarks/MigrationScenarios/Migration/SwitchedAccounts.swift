@@ -1,13 +1,9 @@
+import Files
 import Harness
 import Measuring
+import Platform
 import RunRecords
 import StoreMigration
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Uses two accounts in turn, each with stores, an outbox and a writer of its own: closes and compacts one, then opens
 /// the other. It does so in each phase; if the phase writes both stores, batches wait in the outbox.

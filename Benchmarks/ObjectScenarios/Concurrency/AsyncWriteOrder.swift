@@ -1,14 +1,9 @@
 import Dispatch
 import Harness
+import Platform
 import RunRecords
 import Strata
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Asynchronous writes of a Realm on a queue: in order, cancelled, left open, and in groups whose process is killed.
 ///

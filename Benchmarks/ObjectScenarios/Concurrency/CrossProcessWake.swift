@@ -1,15 +1,11 @@
 import Dispatch
+import Files
 import Harness
 import Measuring
+import Platform
 import RunRecords
 import Strata
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Another process commits; observers in this process must be notified without polling.
 ///
@@ -191,11 +187,7 @@ struct CrossProcessWake: Scenario {
     }
 
     private static func write(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
-        #if canImport(Glibc)
-            Glibc.write(descriptor, bytes, count)
-        #else
-            Darwin.write(descriptor, bytes, count)
-        #endif
+        Platform.write(descriptor, bytes, count)
     }
 
     /// The return times of commits, on the clock that all processes share.
@@ -205,11 +197,7 @@ struct CrossProcessWake: Scenario {
         var moments: [UInt64] = []
         var moment: UInt64 = 0
         while moments.count < count {
-            #if canImport(Glibc)
-                let length = Glibc.read(writer.output, &moment, 8)
-            #else
-                let length = Darwin.read(writer.output, &moment, 8)
-            #endif
+            let length = Platform.read(writer.output, &moment, 8)
             guard length == 8 else {
                 throw EngineError(.refused, "the other process ended before its last commit: \(writer.wait())")
             }

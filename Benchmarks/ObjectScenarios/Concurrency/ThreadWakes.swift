@@ -1,12 +1,8 @@
+import Files
 import Harness
 import Measuring
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// How often threads of this process went to sleep, which is how often they were woken. Unlike times, this does not
 /// depend on the other load of the machine.

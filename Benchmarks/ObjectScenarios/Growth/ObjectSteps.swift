@@ -1,13 +1,8 @@
 import Foundation
 import Harness
+import Platform
 import RunRecords
 import Strata
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Counts the steps of the engine for one kind of work, at one size and at a quarter of it.
 ///

@@ -1,13 +1,9 @@
+import Files
 import Harness
 import Measuring
+import Platform
 import RunRecords
 import Strata
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Kills a migrating process (SIGKILL) when its block has reached a certain object, or some microseconds after its last
 /// object.
@@ -192,10 +188,6 @@ struct KillMidMigration: Scenario {
     }
 
     private static func receive(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int {
-        #if canImport(Glibc)
-            Glibc.read(descriptor, bytes, count)
-        #else
-            Darwin.read(descriptor, bytes, count)
-        #endif
+        Platform.read(descriptor, bytes, count)
     }
 }

@@ -1,14 +1,9 @@
 import Harness
 import Measuring
+import Platform
 import RunRecords
 import Strata
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Gives every object of a large file new values, and measures the cost; the same with a quarter of the objects.
 ///

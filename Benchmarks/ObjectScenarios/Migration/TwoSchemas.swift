@@ -1,13 +1,8 @@
 import Harness
 import Measuring
+import Platform
 import RunRecords
 import Strata
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Two processes migrate one file at once, to different versions, while a third process has it open in the old version.
 struct TwoSchemas: Scenario {
@@ -86,11 +81,7 @@ struct TwoSchemas: Scenario {
     }
 
     private func receive(_ child: ForkedChild, _ byte: inout UInt8) -> Int {
-        #if canImport(Glibc)
-            Glibc.read(child.output, &byte, 1)
-        #else
-            Darwin.read(child.output, &byte, 1)
-        #endif
+        Platform.read(child.output, &byte, 1)
     }
 
     /// Runs a process's work: 0 on success, `refused` for the expected error.

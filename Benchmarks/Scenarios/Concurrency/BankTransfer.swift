@@ -1,15 +1,10 @@
 import Harness
 import History
 import Measuring
+import Platform
 import RunRecords
 import Seeds
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Threads transfer money between accounts while readers add up the balances.
 ///

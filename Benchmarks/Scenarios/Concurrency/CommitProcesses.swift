@@ -1,12 +1,8 @@
+import Files
 import Harness
 import Measuring
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// One-row durable transactions from several processes on one database.
 struct CommitProcesses: Scenario {
@@ -135,10 +131,6 @@ struct CommitProcesses: Scenario {
     }
 
     private static func write(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
-        #if canImport(Glibc)
-            Glibc.write(descriptor, bytes, count)
-        #else
-            Darwin.write(descriptor, bytes, count)
-        #endif
+        Platform.write(descriptor, bytes, count)
     }
 }

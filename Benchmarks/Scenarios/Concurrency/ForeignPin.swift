@@ -1,12 +1,8 @@
+import Files
 import Harness
+import Platform
 import RunRecords
 import Seeds
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// A reading process pins a version and waits, while a writing process commits so much that it reuses the pages which
 /// no pinned version needs. Then the reader reads all rows of its version.

@@ -1,11 +1,6 @@
 import Harness
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// A writing process is stopped (SIGSTOP) at a moment chosen by the seed. Other processes must be able to open and read
 /// meanwhile, and to write after it continues.

@@ -1,13 +1,8 @@
 import Harness
 import History
 import Measuring
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The operations of a transaction, decided in advance.
 package struct PlannedTransaction: Sendable {

@@ -1,13 +1,9 @@
+import Files
 import Harness
 import History
 import Measuring
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The transactions of one actor of a history, in the format of ``HistoryLog``.
 struct TransactionLane: EndingLane, Sendable {

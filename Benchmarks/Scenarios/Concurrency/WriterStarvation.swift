@@ -1,13 +1,8 @@
 import Harness
 import Measuring
+import Platform
 import RunRecords
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Measures how long one writer that commits now and then waits among writers that commit without pause.
 ///

@@ -1,12 +1,8 @@
+import Files
 import Harness
+import Platform
 import RunRecords
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Checks whether threads that all want the next turn of writing get their turns in the order in which they asked.
 ///

@@ -1,11 +1,7 @@
+import Files
 import Harness
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The files of a database are replaced by older ones, or deleted, while a process writes to it.
 ///

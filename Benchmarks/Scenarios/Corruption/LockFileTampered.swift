@@ -1,11 +1,7 @@
+import Files
 import Harness
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The file that processes share beside a database is deleted, truncated or overwritten while they use it.
 ///

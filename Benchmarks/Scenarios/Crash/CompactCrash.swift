@@ -1,16 +1,12 @@
 import Datasets
 import FaultModel
+import Files
 import Harness
 import Measuring
+import Platform
 import RunRecords
 import Seeds
 import SimulatedDisk
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Interrupts a compaction: kills its process, and where the engine runs on the simulated disk, also cuts power at
 /// every operation of it.

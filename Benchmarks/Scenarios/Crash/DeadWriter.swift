@@ -1,11 +1,6 @@
 import Harness
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// One of two writing processes is killed at a moment chosen by the seed; the other must continue.
 ///

@@ -1,13 +1,9 @@
 import CaseFiles
+import Files
 import Harness
 import Measuring
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Plays a script once without a fault, and then under each of many faults. One process plays the script and meets the
 /// fault; another one, without the fault, then opens the database and judges it.

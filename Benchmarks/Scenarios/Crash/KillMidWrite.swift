@@ -1,11 +1,7 @@
+import Files
 import Harness
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Kills a writer (SIGKILL) at a moment chosen by the seed, and opens its database again.
 ///

@@ -1,12 +1,7 @@
+import Files
 import Harness
 import Measuring
-import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// The most that a process which plays a script uses of each limited resource, beyond its use before. Measured
 /// after each step: a use that ends within a step is not seen.

@@ -1,14 +1,9 @@
 import CaseFiles
+import Files
 import Harness
 import Measuring
+import Platform
 import ProgramTrials
-import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// A process that plays a script, possibly under a fault, and that may end early.
 struct ScriptProcess {

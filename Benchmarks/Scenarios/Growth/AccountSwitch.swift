@@ -1,10 +1,8 @@
+import Files
 import Harness
 import Measuring
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#endif
 
 /// An application with two accounts works on one database, closes and compacts it, opens the other one, and so on. On
 /// the first visit half of a database is deleted, so that there is something to compact.

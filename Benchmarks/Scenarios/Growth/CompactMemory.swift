@@ -1,13 +1,8 @@
 import Harness
 import Measuring
+import Platform
 import RunRecords
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Measures the anonymous memory of a compaction, relative to the size of the file.
 ///

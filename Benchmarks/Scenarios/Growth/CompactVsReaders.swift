@@ -1,13 +1,9 @@
+import Files
 import Harness
 import Measuring
+import Platform
 import RunRecords
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// One thread compacts again and again, while others open, read, write and close.
 ///

@@ -1,10 +1,5 @@
+import Platform
 import Seeds
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Zipf-distributed numbers: rank r with a probability proportional to 1 / (r + 1)^0.99, as YCSB draws its keys.
 ///

@@ -1,5 +1,6 @@
 import CaseFiles
 import Commands
+import Files
 import Harness
 import RunRecords
 

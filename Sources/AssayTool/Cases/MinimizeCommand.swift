@@ -1,7 +1,7 @@
 import CaseFiles
 import Commands
+import Files
 import Harness
-import RunRecords
 
 struct MinimizeCommand: Command {
     let name = "minimize"

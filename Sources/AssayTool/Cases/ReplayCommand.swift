@@ -1,4 +1,5 @@
 import Commands
+import Files
 import Harness
 import RunRecords
 
@@ -53,7 +54,7 @@ struct ReplayCommand: Command {
             }
             try RunClaim.giveUp(scratch, of: directory.path)
             return status
-        } catch let error as RunClaimError {
+        } catch let error as DirectoryClaimError {
             throw UsageError(error.description, command: name)
         }
     }

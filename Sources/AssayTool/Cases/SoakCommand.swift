@@ -1,15 +1,11 @@
 import CaseFiles
 import Commands
+import Files
 import Harness
 import Measuring
+import Platform
 import RunRecords
 import Seeds
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 struct SoakCommand: Command {
     let name = "soak"

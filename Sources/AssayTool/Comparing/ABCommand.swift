@@ -1,16 +1,12 @@
 import Commands
+import Files
 import Harness
 import JSONText
 import Measuring
+import Platform
 import Reporting
 import RunRecords
 import Seeds
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// `assay ab`: measures two builds of this tool in pairs.
 struct ABCommand: Command {

@@ -1,14 +1,10 @@
 import Commands
+import Files
 import Harness
+import Platform
 import RunRecords
 import Seeds
 import Statistics
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// `assay bisect`: finds the revision that made a case slower.
 struct BisectCommand: Command {

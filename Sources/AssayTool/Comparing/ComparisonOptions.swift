@@ -1,12 +1,8 @@
 import Commands
+import Files
 import Harness
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Options and checks shared by the commands that compare programs.
 enum ComparisonOptions {
@@ -37,7 +33,7 @@ enum ComparisonOptions {
             throw UsageError(error.description, command: command)
         } catch let error as UnusableRevision {
             throw UsageError(error.message, command: command)
-        } catch let error as RunClaimError {
+        } catch let error as DirectoryClaimError {
             if error.isInUse { throw error }
             throw UsageError(error.description, command: command)
         }

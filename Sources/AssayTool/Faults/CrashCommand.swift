@@ -1,16 +1,12 @@
 import Commands
 import FaultModel
+import Files
 import Harness
 import Measuring
+import Platform
 import ProgramTrials
 import RunRecords
 import Seeds
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// `assay crash`: records a user's program, and checks every disk state that a power loss may have left.
 struct CrashCommand: Command {

@@ -1,5 +1,6 @@
 import Commands
 import FaultModel
+import Files
 import Harness
 import ProgramTrials
 import RunRecords

@@ -1,13 +1,9 @@
 import CaseFiles
 import Commands
+import Files
 import Harness
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The option `--case` of the commands that try a user's program: the first failure becomes a case file.
 struct ProgramCaseFile {

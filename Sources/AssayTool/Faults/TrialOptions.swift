@@ -1,16 +1,11 @@
 import Commands
+import Files
 import Harness
 import Measuring
+import Platform
 import ProgramTrials
 import Reporting
-import RunRecords
 import Seeds
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Options shared by the commands that try many faults on a user's files or program.
 struct TrialOptions {

@@ -1,4 +1,5 @@
 import Commands
+import Files
 import Harness
 import Reporting
 import RunRecords
@@ -37,7 +38,7 @@ struct GateCommand: Command {
             report = try judge(arguments)
         } catch let error as BaselineError {
             throw UsageError(error.description, command: name)
-        } catch let error as RunClaimError {
+        } catch let error as DirectoryClaimError {
             throw UsageError(error.description, command: name)
         }
         try Output.write(Reporting.terminal(report, width: Output.width, colour: Output.wantsColour))

@@ -1,8 +1,8 @@
 import Commands
+import Files
 import Harness
 import JSONText
 import LibraryEngine
-import RunRecords
 
 /// Engines from shared libraries that the command line names (docs/engine-library.md).
 ///

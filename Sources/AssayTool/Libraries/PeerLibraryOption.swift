@@ -1,14 +1,10 @@
 import Commands
 import DuckDBEngine
+import Files
 import Harness
+import Platform
 import RunRecords
 import Seeds
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// `--peer-library rocksdb=FILE`: the shared library to use for a peer engine.
 ///

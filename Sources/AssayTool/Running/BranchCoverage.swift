@@ -1,11 +1,6 @@
+import Files
 import Harness
-import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// Which rare branches of the engines the processes of a campaign took. A branch that no process took was not tested.
 ///

@@ -1,4 +1,5 @@
 import Commands
+import Files
 import Harness
 import RunRecords
 import Statistics

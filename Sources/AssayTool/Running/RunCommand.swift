@@ -1,15 +1,11 @@
 import Commands
+import Files
 import Harness
 import Measuring
+import Platform
 import Reporting
 import RunRecords
 import Seeds
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 struct RunCommand: Command {
     let name = "run"
@@ -60,7 +56,7 @@ struct RunCommand: Command {
         if arguments.has("--dry-run") { return try listCases(arguments) }
         do {
             return try execute(arguments)
-        } catch let error as RunClaimError {
+        } catch let error as DirectoryClaimError {
             if error.isInUse { throw error }
             throw UsageError(error.description, command: name)
         } catch let error as FileTreeError {
@@ -313,7 +309,7 @@ struct RunCommand: Command {
         guard RunDirectory(path: path).exists else {
             throw UsageError("no run in \(path): there is no run.json", command: name)
         }
-        let marker = try RunMarker.read(from: path)
+        let marker = try DirectoryMarker.read(from: path)
         let header = try RunDirectory(path: path).readHeader()
         guard header.merged.isEmpty else {
             throw UsageError(
@@ -348,7 +344,7 @@ struct RunCommand: Command {
 
     /// A resumed run keeps its definition: an option that would change it is refused.
     private func refuseContradictions(
-        _ arguments: Arguments, _ marker: RunMarker, header: RunHeader, path: String
+        _ arguments: Arguments, _ marker: DirectoryMarker, header: RunHeader, path: String
     ) throws {
         func refuse(_ begun: String, _ given: String) throws {
             throw UsageError(

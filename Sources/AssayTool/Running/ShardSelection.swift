@@ -1,12 +1,7 @@
 import Commands
 import Harness
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The cases of a plan that `--shard` selects.
 struct ShardSelection {

@@ -1,13 +1,8 @@
 import Commands
 import Harness
 import LibraryEngine
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The process that runs one case.
 struct WorkerCommand: Command {

@@ -1,15 +1,10 @@
 import Commands
 import Datasets
+import Files
 import Harness
 import Measuring
-import RunRecords
+import Platform
 import Seeds
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 struct EqualWorkCommand: Command {
     let name = "equal-work"

@@ -1,15 +1,10 @@
 import Commands
+import Files
 import Harness
-import RunRecords
+import Platform
 
 #if Zoo
     import Zoo
-#endif
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
 #endif
 
 struct SelfTestCommand: Command {
@@ -49,7 +44,7 @@ struct SelfTestCommand: Command {
             let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
             let registries = BuildRegistries.make()
             let checkout = try Checkout.find(given: arguments.value("--plans"), executable: executable)
-            let list = try checkout.mistakeList(content: EngineMistake.content.map(\.rawValue))
+            let list = try MistakeList(of: checkout, content: EngineMistake.content.map(\.rawValue))
             var cases = try list.cases(registries, mistakes: Self.mistakes)
             let slugs = registries.scenarios.listed.map(\.slug)
             try filter(&cases, arguments, slugs)

@@ -1,13 +1,9 @@
 import Commands
+import Files
 import Harness
+import Platform
 import RunRecords
 import Seeds
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 struct VerifyFiguresCommand: Command {
     let name = "verify-figures"

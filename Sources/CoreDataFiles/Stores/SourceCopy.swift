@@ -1,11 +1,6 @@
 #if SQLite
+    import Platform
     import StrataFiles
-
-    #if canImport(Glibc)
-        import Glibc
-    #else
-        import Darwin
-    #endif
 
     /// A private copy of a store for reading: the file, its write-ahead log or its journal. No library opens the store
     /// itself, and no file is created beside it, so that its folder may be read-only.

@@ -1,11 +1,7 @@
+import Files
 import JSONText
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 extension CaseContext {
     /// Adds a map of the damaged files to the report, with the owner of each page if the engine names owners. A child

@@ -1,9 +1,6 @@
 import Measuring
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#endif
 
 /// Measures what a part of a case costs, in the same way for every engine: system calls and resources of its
 /// processes. The measurement begins with its initializer, and ends with `samples`.

@@ -1,3 +1,4 @@
+import Files
 import RunRecords
 
 /// The damaged database of one trial, kept in a directory of its own for inspection: `assay replay --keep`.

@@ -60,7 +60,7 @@ package enum Layer: String, Sendable, CaseIterable {
     package static let capabilitiesOfObjects: Set<Capability> = [.objects, .links, .heldObjects, .migrations]
 }
 
-/// A named experiment. `docs/architecture.md` has the steps to add one.
+/// A named experiment. `docs/harness.md` has the steps to add one.
 package protocol Scenario: Sendable {
     /// Its name in the catalogue: `bulk-insert`.
     var slug: String { get }
@@ -175,15 +175,4 @@ extension Scenario {
             try session.insertAll(source.mainRows(first..<min(first + step, size)))
         }
     }
-}
-
-/// A failure of the harness, which says nothing about the engine.
-package struct HarnessError: Error, CustomStringConvertible {
-    package var message: String
-
-    package init(_ message: String) {
-        self.message = message
-    }
-
-    package var description: String { message }
 }

@@ -1,11 +1,7 @@
+import Files
 import Measuring
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The result of one trial of a sweep.
 package enum TrialEnd: Sendable, Equatable {
@@ -222,11 +218,7 @@ private struct TrialLane {
         while true {
             var state = pollfd(fd: child.output, events: Int16(POLLIN), revents: 0)
             guard poll(&state, 1, 0) > 0 else { return true }
-            #if canImport(Glibc)
-                let count = Glibc.read(child.output, &chunk, chunk.count)
-            #else
-                let count = Darwin.read(child.output, &chunk, chunk.count)
-            #endif
+            let count = Platform.read(child.output, &chunk, chunk.count)
             if count < 0 && errno == EINTR { continue }
             guard count > 0 else { return false }
             buffer.append(contentsOf: chunk[..<count])

@@ -1,13 +1,8 @@
+import Files
 import JSONText
 import Measuring
-import RunRecords
+import Platform
 import Seeds
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// A program with its answer to `worker --describe`.
 package struct DescribedProgram: Sendable {
@@ -56,11 +51,7 @@ package struct DescribedProgram: Sendable {
     }
 
     private static func run(_ command: [String], outputFile: String) throws -> ChildEnd {
-        #if canImport(Glibc)
-            var actions = posix_spawn_file_actions_t()
-        #else
-            var actions: posix_spawn_file_actions_t?
-        #endif
+        var actions = Spawning.blankFileActions
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)

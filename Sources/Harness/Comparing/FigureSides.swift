@@ -1,12 +1,8 @@
+import Files
 import JSONText
+import Platform
 import RunRecords
 import Statistics
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Runs a program to its end, with its output in files.
 package enum ProgramRun {
@@ -14,11 +10,7 @@ package enum ProgramRun {
     /// 0.
     package static func output(of words: [String], directory: String) throws -> [UInt8] {
         let (output, errors) = ("\(directory)/program.output", "\(directory)/program.errors")
-        #if canImport(Glibc)
-            var actions = posix_spawn_file_actions_t()
-        #else
-            var actions: posix_spawn_file_actions_t?
-        #endif
+        var actions = Spawning.blankFileActions
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         let flags = O_CREAT | O_TRUNC | O_WRONLY

@@ -1,4 +1,4 @@
-import RunRecords
+import Files
 
 /// Compares the time of a built program with those of its sources.
 ///

@@ -31,13 +31,6 @@ package struct SealedUnit: Hashable, Sendable {
     }
 }
 
-extension Registries {
-    /// The engine of a case, with a key if the case's conditions ask for encryption.
-    package func engine(of test: Case) -> (any Engine)? {
-        engines.engine(named: test.engine).map { $0.under(test) }
-    }
-}
-
 extension Engine {
     /// The engine, with a key if the case's conditions ask for encryption.
     package func under(_ test: Case) -> any Engine {

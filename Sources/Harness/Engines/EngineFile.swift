@@ -14,7 +14,7 @@ package struct EngineFile: Sendable, Hashable {
 
     /// nil if the file cannot be read, or is empty.
     package init?(path: String) {
-        guard let digest = BuildIdentity.identifier(file: path) else { return nil }
+        guard let digest = FileDigest.identifier(file: path) else { return nil }
         self.init(path: path, digest: digest)
     }
 }

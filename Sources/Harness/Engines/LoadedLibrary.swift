@@ -1,12 +1,7 @@
+import Files
 import Measuring
-import RunRecords
+import Platform
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// A shared library that is loaded in this process.
 package struct LoadedLibrary: Sendable, Equatable {
@@ -34,8 +29,8 @@ package struct LoadedLibrary: Sendable, Equatable {
 
     private static func find(_ function: String) -> LoadedLibrary? {
         // The address to which the loader bound the program's own calls of the function.
-        let address = dlsym(everything, function)
-        guard let address, let symbol = dlsym(everything, "dladdr") else { return nil }
+        let address = dlsym(LoadedSymbols.everywhere, function)
+        guard let address, let symbol = dlsym(LoadedSymbols.everywhere, "dladdr") else { return nil }
         // `dladdr`, which Swift's module of the C library does not have, fills in four pointers, the name of the file
         // first.
         typealias Look = @convention(c) (UnsafeRawPointer, UnsafeMutablePointer<UnsafePointer<CChar>?>) -> Int32
@@ -44,15 +39,6 @@ package struct LoadedLibrary: Sendable, Equatable {
             return nil
         }
         return LoadedLibrary(file: String(cString: name))
-    }
-
-    /// A handle for all symbols that the loader bound for the program.
-    private static var everything: UnsafeMutableRawPointer? {
-        #if canImport(Glibc)
-            nil
-        #else
-            UnsafeMutableRawPointer(bitPattern: -2)
-        #endif
     }
 
     package init(file: String) {

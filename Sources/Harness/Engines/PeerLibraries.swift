@@ -1,11 +1,7 @@
+import Files
+import Platform
 import RunRecords
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The library files that the user chose for engines, in place of those that the program was linked with.
 ///

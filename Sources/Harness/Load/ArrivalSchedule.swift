@@ -1,10 +1,5 @@
+import Platform
 import Seeds
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Decides when the operations of an open loop are due: at a rate that does not depend on how long earlier ones took.
 package struct ArrivalSchedule: Sendable {

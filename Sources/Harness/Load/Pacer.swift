@@ -1,10 +1,5 @@
 import Measuring
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// The clock of a pacer.
 package protocol PacerClock {

@@ -1,10 +1,5 @@
-import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Files
+import Platform
 
 /// The roles of an engine's files, by their names: `data-wal` of one engine and `000008.log` of another both have the
 /// role `log`.

@@ -1,3 +1,4 @@
+import Files
 import RunRecords
 
 /// Records the nonces of all sealed units that it saw in files, and finds contents that are not sealed.

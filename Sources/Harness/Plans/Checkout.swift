@@ -1,11 +1,6 @@
 import Commands
-import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Files
+import Platform
 
 /// Finds the files that a program needs beside itself: plans, the list of known violations, baselines and mistakes.
 ///
@@ -117,24 +112,6 @@ package struct Checkout: Sendable {
         guard FileTree.isDirectory(baselinesDirectory) else { return [] }
         let files = try FileTree.names(in: baselinesDirectory).filter { $0.hasSuffix(".json") }
         return files.map { String($0.dropLast(5)) }
-    }
-
-    /// The mistakes that each scenario must find: the files of `Mistakes` beside the plans' directory.
-    ///
-    /// - Parameter content: the mistakes that the name `content` stands for.
-    package func mistakeList(content: [String]) throws -> MistakeList {
-        let directory = plansDirectory + "/../Mistakes"
-        var list = MistakeList()
-        for name in try FileTree.names(in: directory) where name.hasSuffix(".json5") {
-            let file = "\(directory)/\(name)"
-            let text = try FileTree.readText(file)
-            if name == "excused.json5" {
-                try list.readExcused(text, file: file)
-            } else {
-                try list.read(text, file: file, content: content)
-            }
-        }
-        return list
     }
 
     /// Commit and branch of the checkout, read from its files without running git; empty without a checkout.

@@ -1,3 +1,4 @@
+import Files
 import RunRecords
 
 /// The scenarios of this build, in the order they were registered.
@@ -60,6 +61,11 @@ package struct Registries: Sendable {
         self.scenarios = scenarios
         self.engines = engines
         self.datasets = datasets
+    }
+
+    /// The engine of a case, with a key if the case's conditions ask for encryption.
+    package func engine(of test: Case) -> (any Engine)? {
+        engines.engine(named: test.engine).map { $0.under(test) }
     }
 
     /// A data set by name, or by path.

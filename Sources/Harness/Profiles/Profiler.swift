@@ -1,18 +1,6 @@
+import Files
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
-
-/// How a worker is started under a profiler: the words that precede the worker's command line.
-package struct ProcessFront: Sendable {
-    package var executable: String
-    package var words: [String]
-    /// Whether the worker's parent is this process and not the profiler.
-    package var isParentOurs: Bool
-}
 
 /// Finds where one case spends its time: runs it once more under callgrind or perf, and keeps the profile.
 ///

@@ -1,4 +1,4 @@
-import RunRecords
+import Files
 
 /// A commit, and the name by which the user asked for it.
 package struct Revision: Hashable, Sendable {

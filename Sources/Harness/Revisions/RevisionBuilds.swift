@@ -1,12 +1,7 @@
+import Files
 import JSONText
-import RunRecords
+import Platform
 import Seeds
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// A revision could not be built into a program to compare.
 package struct RevisionBuildError: Error, CustomStringConvertible {
@@ -112,7 +107,7 @@ package struct RevisionBuilds {
             try FileTree.writeText(log, "Package.swift of \(revision.commit) has no target AssayTool\n")
             throw RevisionBuildError(revision: revision, reason: "it has no program assay", log: log)
         }
-        guard case .taken(let lock) = try DirectoryLock.attempt(directory + "/" + RunMarker.lockFile) else {
+        guard case .taken(let lock) = try DirectoryLock.attempt(directory + "/" + DirectoryMarker.lockFile) else {
             throw HarnessError(
                 "another process builds revisions in \(directory): wait until it has ended, or name another "
                     + "directory with --builds")

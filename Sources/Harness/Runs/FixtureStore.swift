@@ -1,3 +1,4 @@
+import Files
 import Measuring
 import RunRecords
 import Seeds
@@ -55,7 +56,7 @@ package struct FixtureStore {
             deadline: limits.hangTime)
         request.files = files
         // A fixture is built without planted mistakes, even if the environment asks for one.
-        let end = try process.run(request, limits: limits, variables: ["\(SelfTest.variable)="])
+        let end = try process.run(request, limits: limits, variables: ["\(MistakeVariable.name)="])
         try FileTree.remove(scratch)
         let isVerified =
             end.stopped == nil && end.end == .exited(0) && end.report?.harnessFailure == nil

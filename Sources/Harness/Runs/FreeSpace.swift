@@ -1,3 +1,4 @@
+import Files
 import RunRecords
 
 /// The disk space that a plan needs. A run that does not fit is refused before it begins.

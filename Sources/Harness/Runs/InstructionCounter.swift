@@ -1,11 +1,7 @@
+import Files
 import Measuring
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Counts the instructions of a worker in an additional run under valgrind's cachegrind: a number that hardly depends
 /// on the load of the machine.

@@ -1,11 +1,7 @@
+import Files
 import Measuring
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Examines the machine of a run.
 package enum MachineInspection {

@@ -1,3 +1,4 @@
+import Files
 import JSONText
 import RunRecords
 
@@ -73,11 +74,11 @@ private struct Source {
     init(path: String) throws {
         directory = RunDirectory(path: path)
         let header: RunHeader
-        let marker: RunMarker
+        let marker: DirectoryMarker
         do {
             header = try directory.readHeader()
             manifest = try RunManifest.read(from: directory)
-            marker = try RunMarker.read(from: path)
+            marker = try DirectoryMarker.read(from: path)
             let read = try directory.readResults()
             var last: [String: CaseResult] = [:]
             for result in read.results {

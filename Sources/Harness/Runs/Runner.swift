@@ -1,3 +1,4 @@
+import Files
 import Measuring
 import RunRecords
 import Seeds

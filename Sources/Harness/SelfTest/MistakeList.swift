@@ -1,4 +1,5 @@
 import Commands
+import Files
 import JSONText
 import RunRecords
 
@@ -47,6 +48,22 @@ package struct MistakeList: Sendable {
     package private(set) var excused: [String: String] = [:]
 
     package init() {}
+
+    /// The files of `Mistakes` beside the plans' directory.
+    ///
+    /// - Parameter content: the mistakes that the name `content` stands for.
+    package init(of checkout: Checkout, content: [String]) throws {
+        let directory = checkout.plansDirectory + "/../Mistakes"
+        for name in try FileTree.names(in: directory) where name.hasSuffix(".json5") {
+            let file = "\(directory)/\(name)"
+            let text = try FileTree.readText(file)
+            if name == "excused.json5" {
+                try readExcused(text, file: file)
+            } else {
+                try read(text, file: file, content: content)
+            }
+        }
+    }
 
     /// The scenarios that the rows name.
     package var scenarios: Set<String> { Set(rows.map(\.entry.scenario.text)) }

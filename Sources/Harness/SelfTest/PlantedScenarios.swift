@@ -1,11 +1,7 @@
+import Files
 import Measuring
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 // Scenarios that break the harness on purpose, to test that each of them ends with the right verdict, and that the run
 // continues. They are in no list, and run only if they are named.

@@ -25,9 +25,6 @@ package struct MistakenResult: Sendable {
 /// Several cases run at a time, since nothing is measured. Each runs in a worker of its own, as in a run. Fixtures are
 /// built without the mistake.
 package struct SelfTest {
-    /// The environment variable that tells a worker which mistake to make.
-    package static let variable = "ASSAY_ZOO_MISTAKE"
-
     private var runner: CaseRunner
     private let secondsPerCase: Double
     private let lanes: Int
@@ -66,7 +63,7 @@ package struct SelfTest {
             while running.count < lanes, next < cases.count {
                 let started = try runner.start(
                     cases[next].planned, directory: "case-\(next)", seconds: secondsPerCase,
-                    variables: cases[next].mistake.map { ["\(Self.variable)=\($0)"] } ?? [])
+                    variables: cases[next].mistake.map { ["\(MistakeVariable.name)=\($0)"] } ?? [])
                 running.append(Lane(place: next, start: MonotonicClock.now(), running: started))
                 next += 1
             }

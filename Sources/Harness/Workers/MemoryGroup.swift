@@ -1,12 +1,8 @@
+import Files
 import Measuring
+import Platform
 import RunRecords
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// A memory cgroup (version 2) for one worker. It limits the memory of the worker and its children, together with the
 /// page cache of the files that they read.

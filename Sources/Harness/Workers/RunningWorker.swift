@@ -1,12 +1,7 @@
 import JSONText
 import Measuring
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// How a worker process ended.
 package struct WorkerEnd: Sendable {
@@ -26,6 +21,21 @@ package struct WorkerEnd: Sendable {
     package var involuntarySwitches: Int = 0
     /// The counts of the worker's memory cgroup, if it had one.
     package var memory: MemoryGroup.Events?
+
+    /// The fault of the machine behind this end; nil if none is seen.
+    ///
+    /// - Parameter directory: the directory of the case, which still holds its files.
+    func machineFault(in directory: String) -> String? {
+        if case .signalled(let signal) = end, stopped == nil, let reason = HarnessFault.reason(signal: signal) {
+            return reason
+        }
+        var texts = [standardError]
+        if let report {
+            texts += report.messages + report.brokenTrials + report.trials.map(\.detail)
+            if let failure = report.harnessFailure { texts.append(failure) }
+        }
+        return HarnessFault.reason(in: directory) ?? HarnessFault.reason(texts: texts, directory: directory)
+    }
 }
 
 /// Limits of a worker process.

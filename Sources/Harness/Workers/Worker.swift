@@ -1,12 +1,8 @@
+import Files
 import JSONText
 import Measuring
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The main function of `assay worker`: it reads a request, runs one case, writes its report, and ends.
 package struct Worker {
@@ -21,7 +17,7 @@ package struct Worker {
 
     /// Returns the exit status of the process: 0 after a report, whatever the report says.
     package func run(parent: Int32?) -> Int32 {
-        dieWithRunner(parent)
+        KernelCalls.dieWithParent(parent)
         forbidCoreFiles()
         #if Zoo
             PlantedDelay.beginInWorker()
@@ -38,14 +34,6 @@ package struct Worker {
             text.withCString { _ = write(STDERR_FILENO, $0, strlen($0)) }
             return 1
         }
-    }
-
-    private func dieWithRunner(_ parent: Int32?) {
-        #if canImport(Glibc)
-            KernelCalls.dieWithParent()
-            // The parent may have died before the call above: then the kernel kills nothing.
-            if let parent, getppid() != parent { _exit(1) }
-        #endif
     }
 
     /// Otherwise a sweep, which may crash thousands of times, would leave as many core files.

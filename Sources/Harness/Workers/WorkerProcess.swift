@@ -1,12 +1,7 @@
+import Files
 import JSONText
 import Measuring
-import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// Starts `EXECUTABLE worker` for one request.
 ///
@@ -83,75 +78,6 @@ package struct WorkerProcess: Sendable {
             posix_spawn_file_actions_adddup2(&actions, errors.writeEnd, STDERR_FILENO)
             posix_spawn_file_actions_adddup2(&actions, errors.writeEnd, STDOUT_FILENO)
             posix_spawn_file_actions_adddup2(&actions, output.writeEnd, Worker.reportDescriptor)
-        }
-    }
-}
-
-/// A pipe. An exec closes its ends, and so does its release.
-package final class Pipe {
-    package private(set) var readEnd: Int32 = -1
-    package private(set) var writeEnd: Int32 = -1
-
-    package init() throws(HarnessError) {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw HarnessError("cannot make a pipe: \(systemMessage())") }
-        // Moved above the descriptors that a worker uses.
-        readEnd = fcntl(ends[0], F_DUPFD_CLOEXEC, 16)
-        writeEnd = fcntl(ends[1], F_DUPFD_CLOEXEC, 16)
-        close(ends[0])
-        close(ends[1])
-        guard readEnd >= 0, writeEnd >= 0 else {
-            throw HarnessError("cannot move a pipe: \(systemMessage())")
-        }
-    }
-
-    deinit {
-        closeRead()
-        closeWrite()
-    }
-
-    package func closeRead() {
-        if readEnd >= 0 { close(readEnd) }
-        readEnd = -1
-    }
-
-    package func closeWrite() {
-        if writeEnd >= 0 { close(writeEnd) }
-        writeEnd = -1
-    }
-
-    package func makeReadNonBlocking() {
-        _ = fcntl(readEnd, F_SETFL, fcntl(readEnd, F_GETFL) | O_NONBLOCK)
-    }
-}
-
-/// Arguments and variables in the form that C functions take.
-package enum CommandVector {
-    package static func with<Output>(
-        _ arguments: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Output
-    ) -> Output {
-        with(arguments.map { strdup($0) }, body)
-    }
-
-    package static func with<Output>(
-        _ variables: [EnvironmentVariable], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Output
-    ) -> Output {
-        with(variables.map { ($0.bytes.map { CChar(bitPattern: $0) } + [0]).withUnsafeBufferPointer(copy) }, body)
-    }
-
-    private static func copy(_ text: UnsafeBufferPointer<CChar>) -> UnsafeMutablePointer<CChar>? {
-        text.baseAddress.flatMap { strdup($0) }
-    }
-
-    /// Frees the copies after the body has returned.
-    private static func with<Output>(
-        _ copies: [UnsafeMutablePointer<CChar>?], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Output
-    ) -> Output {
-        let pointers = copies + [nil]
-        defer { for pointer in pointers { free(pointer) } }
-        return pointers.withUnsafeBufferPointer { buffer in
-            guard let base = buffer.baseAddress else { preconditionFailure("an empty command") }
-            return body(base)
         }
     }
 }

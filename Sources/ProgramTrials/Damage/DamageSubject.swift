@@ -1,11 +1,6 @@
 import FaultModel
-import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Files
+import Platform
 
 /// The files that are damaged, and all else that a copy of them needs: further names, permissions, links, directories.
 package struct DamageSubject: Sendable {

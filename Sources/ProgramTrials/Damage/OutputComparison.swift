@@ -1,10 +1,5 @@
-import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Files
+import Platform
 
 /// The output of a command, as lines that are comparable between runs.
 package struct PrintedLines: Equatable, Sendable {

@@ -1,4 +1,4 @@
-import RunRecords
+import Files
 
 /// The file in which the preloaded library counts calls, in a program and all its descendants, and records struck
 /// calls.

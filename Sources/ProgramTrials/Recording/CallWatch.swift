@@ -1,12 +1,7 @@
+import Files
 import Harness
-import RunRecords
+import Platform
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Watches a program's calls that bypass its recorder: the other end of `past.h`.
 ///

@@ -1,11 +1,6 @@
 import FaultModel
-import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Files
+import Platform
 
 /// Why a trial is impossible, and what to do instead: an error of use.
 package struct TrialRefusal: Error, CustomStringConvertible {

@@ -1,5 +1,5 @@
 import FaultModel
-import RunRecords
+import Files
 
 extension FileNode {
     /// Its placeholder among the files of a disk, so that disks with different nodes differ.

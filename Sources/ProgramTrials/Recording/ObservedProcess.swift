@@ -1,10 +1,5 @@
-import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Files
+import Platform
 
 /// A thread of another process that waits in a call, read from procfs. Values are nil if it has ended, or access is
 /// denied.

@@ -1,12 +1,7 @@
 import FaultModel
+import Files
 import Harness
-import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// Runs a program under the recorder.
 package struct Recorder {

@@ -1,4 +1,4 @@
-import RunRecords
+import Files
 
 /// Why a trace is unreadable: cut, of another version, or with a gap.
 package struct TraceError: Error, CustomStringConvertible {

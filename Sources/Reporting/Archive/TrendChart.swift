@@ -1,11 +1,6 @@
+import Platform
 import RunRecords
 import Statistics
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// A trend as a drawing, for a page of the archive. Runs stand at equal distances in the order of their start, each as
 /// a point with its interval as a whisker; a click on a point leads to the page of its run. A stretch is the runs from

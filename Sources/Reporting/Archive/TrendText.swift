@@ -1,10 +1,5 @@
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// A trend for a terminal: a line of blocks, then a row per run, then the changes.
 struct TrendText: WrappingText {

@@ -1,3 +1,4 @@
+import Files
 import RunRecords
 
 /// The wording of trends, shared by the terminal and the pages.

@@ -193,3 +193,15 @@ extension CSVReport.Row {
             parameters: parameters.text, trial: trial, outcome: outcome ?? result.outcome)
     }
 }
+
+extension Reporting {
+    /// RFC 4180 with a header line: one row per measurement. The columns are those of `CSVReport.columns`.
+    package static func csv(_ run: Run) -> String {
+        CSVReport.text(run)
+    }
+
+    /// Rows of fields as CSV, by RFC 4180.
+    package static func csv(_ rows: [[String]]) -> String {
+        rows.map(CSVReport.line).joined()
+    }
+}

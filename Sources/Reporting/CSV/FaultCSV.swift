@@ -36,3 +36,10 @@ enum FaultCSV {
             }.joined()
     }
 }
+
+extension Reporting {
+    /// Engine, fault and outcome, with counts and shares; empty if the run tried no faults.
+    package static func faultsCSV(_ run: Run) -> String {
+        FaultCSV.text(RunDigest(run))
+    }
+}

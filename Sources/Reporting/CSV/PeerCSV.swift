@@ -44,3 +44,10 @@ enum PeerCSV {
         return text
     }
 }
+
+extension Reporting {
+    /// Engines side by side, a row per figure and a column per engine; empty if the run does not have several peers.
+    package static func peersCSV(_ run: Run) -> String {
+        PeerCSV.text(RunDigest(run))
+    }
+}

@@ -68,3 +68,10 @@ enum ScaleCSV {
         ]
     }
 }
+
+extension Reporting {
+    /// Figures over size with their growth; empty unless a scenario ran on several sizes.
+    package static func scaleCSV(_ run: Run) -> String {
+        ScaleCSV.text(RunDigest(run))
+    }
+}

@@ -1,10 +1,5 @@
+import Platform
 import Statistics
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// Ratios on a logarithmic axis, one per line: a dot with its interval as a whisker, the line of equality, and the dead
 /// band as background. The dot of a figure that is ahead is a disc, of one behind a diamond, of an open one an empty

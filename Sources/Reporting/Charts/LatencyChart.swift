@@ -1,10 +1,5 @@
 import Measuring
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// Latency by quantile, a line per engine. Both axes are logarithmic. The horizontal axis is the share of operations
 /// that were slower (one in 10, 100, 1 000), so that the tail gets as much room as the middle.

@@ -1,10 +1,5 @@
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// A figure over size, a line per engine, both axes logarithmic: linear growth is parallel to the dotted line, a
 /// constant cost is flat. A whisker is the interval over the rounds; a point without a whisker was measured once. A
@@ -53,7 +48,7 @@ struct ScaleChart {
         for size in figure.sizes {
             let place = x.position(Double(size))
             Drawing.line(&svg, "tk", x1: place, y1: Self.bottom, x2: place, y2: Self.bottom + 4)
-            Drawing.label(&svg, "ax", x: place, y: Self.bottom + 17, anchor: .middle, words: Self.sizeTick(size))
+            Drawing.label(&svg, "ax", x: place, y: Self.bottom + 17, anchor: .middle, words: Figure.sizeTick(size))
         }
         // Linear growth: ten times the size, ten times the cost.
         let rises = figure.measure.metric.direction != .higherIsBetter
@@ -118,21 +113,6 @@ struct ScaleChart {
         let nanoseconds = ["ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9][unit]
         if let nanoseconds { return Figure.duration(nanoseconds: value * nanoseconds, isTick: true) }
         return Figure.si(value) + (unit == "1/s" ? "/s" : "")
-    }
-
-    private static let superscripts = Array(
-        "\u{2070}\u{B9}\u{B2}\u{B3}\u{2074}\u{2075}\u{2076}\u{2077}\u{2078}\u{2079}"
-    )
-
-    /// Powers of ten are written with exponents, since their zeros do not fit.
-    static func sizeTick(_ size: Int) -> String {
-        var (rest, power) = (size, 0)
-        while rest > 1, rest % 10 == 0 {
-            rest /= 10
-            power += 1
-        }
-        guard rest == 1, power > 3, power < 20 else { return Figure.grouped(size) }
-        return "10" + String(String(power).compactMap { $0.wholeNumberValue.map { superscripts[$0] } })
     }
 
     private var description: String {

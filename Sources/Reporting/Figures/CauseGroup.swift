@@ -66,7 +66,7 @@ extension RunDigest {
                         caseFileCommand: caseFileCommand(result.test.id, cause.outcome, cause.example)))
             }
             if causes.isEmpty {
-                let message = TerminalReport.firstLine(result.message)
+                let message = result.message.firstLine
                 add(
                     result,
                     CauseGroup(

@@ -95,3 +95,17 @@ extension RunDigest {
         return row.subject.durability == .full ? words : "\(words), \(RunDigest.durabilityText(row.subject.durability))"
     }
 }
+
+extension Reporting {
+    /// How many headline figures of a comparison are undecided, so that they need further rounds.
+    /// - Parameter cases: the ids of the cases of the comparison.
+    package static func openFigures(_ run: Run, of cases: Set<String>) -> Int {
+        RunDigest(run).headlines.reduce(0) { total, headline in
+            total
+                + headline.lines.count {
+                    $0.ratio.decision == .open
+                        && $0.figures.values[headline.engine].map { cases.contains($0.result.test.id) } == true
+                }
+        }
+    }
+}

@@ -34,7 +34,7 @@ extension PowerLaw {
 
     /// `n^0.00 to 10⁵, n^0.60 to 10⁶`: each is the exponent from the size before to this one.
     private var stretchWords: String {
-        stretches.map { "\(Self.power($0.exponent)) to \(ScaleChart.sizeTick(Int($0.to)))" }.joined(separator: ", ")
+        stretches.map { "\(Self.power($0.exponent)) to \(Figure.sizeTick(Int($0.to)))" }.joined(separator: ", ")
     }
 
     /// For a program: `power`, `bent` or `unknown`.

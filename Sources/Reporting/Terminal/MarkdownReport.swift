@@ -73,3 +73,10 @@ struct MarkdownReport {
 
     private static func code(_ text: String) -> String { String(text.filter { $0 != "`" && !$0.isNewline }) }
 }
+
+extension Reporting {
+    /// The summary as Markdown: the answer, a row per engine, and a table per question.
+    package static func markdown(_ run: Run) -> String {
+        MarkdownReport(digest: RunDigest(run)).text
+    }
+}

@@ -223,8 +223,12 @@ struct TerminalReport {
         let what = [group.countWords(gap: " "), group.detail].filter { !$0.isEmpty }.joined(separator: ": ")
         return TextTable.shortened("  \(standing.symbol) \(group.engine)  \(name)  \(what)", to: max(40, width))
     }
+}
 
-    static func firstLine(_ text: String) -> String {
-        text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+extension Reporting {
+    /// A summary for a terminal of `width` columns: the verdict first, then each question that the run has figures for.
+    /// `colour` adds ANSI sequences; without it the text is plain.
+    package static func terminal(_ run: Run, width: Int, colour: Bool) -> String {
+        TerminalReport(digest: RunDigest(run), width: width, colour: colour).text
     }
 }

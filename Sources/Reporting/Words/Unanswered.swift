@@ -33,7 +33,7 @@ extension RunDigest {
         default: break
         }
         if result.isCut || result.message.contains("its share of the budget") { return budgetReason }
-        let message = FailureCause.text(of: TerminalReport.firstLine(result.message))
+        let message = FailureCause.text(of: result.message.firstLine)
         return message.isEmpty ? "no reason was recorded" : message
     }
 

@@ -1,3 +1,4 @@
+import Files
 import JSONText
 
 /// The comparison of one figure with a control, which is a program without the harness: `assay verify-figures`.
@@ -127,30 +128,5 @@ extension FigureVerdict {
             name: try json.string("name"), workload: try json.string("workload"), engine: try json.string("engine"),
             parameters: parameters, metric: try json.string("metric"), label: try json.string("label"),
             ratio: try json.real("ratio"))
-    }
-}
-
-/// A figure of a run that its control does not confirm: no claim is made of it.
-package struct DoubtfulFigure: Hashable, Sendable {
-    /// The id of its case.
-    package var test: String
-    package var label: String
-    /// The figure as a multiple of the control's.
-    package var ratio: Double
-
-    package init(test: String, label: String, ratio: Double) {
-        self.test = test
-        self.label = label
-        self.ratio = ratio
-    }
-
-    package var json: JSONValue {
-        .object([
-            JSONMember("case", .string(test)), JSONMember("label", .string(label)), JSONMember("ratio", .real(ratio)),
-        ])
-    }
-
-    package init(json: JSONObjectReader) throws(JSONShapeError) {
-        self.init(test: try json.string("case"), label: try json.string("label"), ratio: try json.real("ratio"))
     }
 }

@@ -1,8 +1,5 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Files
+import Platform
 
 /// The exclusive use of a directory by this process, to write a run.
 ///
@@ -44,19 +41,21 @@ package final class RunClaim: Sendable {
     /// Takes the directory that the user named. An earlier run in it is first moved to `PATH.N`.
     ///
     /// - Parameter setAside: gets the new path of the earlier run.
-    /// Throws: `RunClaimError` if the directory is in use, or contains anything but a run.
+    /// Throws: `DirectoryClaimError` if the directory is in use, or contains anything but a run.
     package static func take(
         _ path: String, id: String, options: [String: [String]] = [:], setAside: (String) -> Void = { _ in }
     ) throws -> RunClaim {
         try FileTree.createDirectory(path)
-        guard FileTree.isDirectory(path) else { throw RunClaimError("\(path) is no directory. Name another --out") }
+        guard FileTree.isDirectory(path) else {
+            throw DirectoryClaimError("\(path) is no directory. Name another --out")
+        }
         var kept: [DirectoryLock] = []
         while true {
             try refuseForeign(path)
             let lock = try lock(path)
             // Another process may have changed the directory between the check and the lock.
             try refuseForeign(path)
-            guard RunMarker.exists(in: path) else {
+            guard DirectoryMarker.exists(in: path) else {
                 return try withExtendedLifetime(kept) { try mark(path, id: id, options: options, lock: lock) }
             }
             // A path that is a symbolic link stays one: what it refers to is moved.
@@ -69,8 +68,8 @@ package final class RunClaim: Sendable {
     }
 
     /// Takes the directory of a run to resume, and removes the scratch of its killed processes.
-    package static func resume(_ path: String) throws -> (claim: RunClaim, marker: RunMarker) {
-        let found = try RunMarker.read(from: path)
+    package static func resume(_ path: String) throws -> (claim: RunClaim, marker: DirectoryMarker) {
+        let found = try DirectoryMarker.read(from: path)
         try found.refuseLinks(in: path)
         let lock = try lock(path)
         let (scratch, marker) = try makeScratch(path)
@@ -91,24 +90,24 @@ package final class RunClaim: Sendable {
 
     private static func refuseForeign(_ path: String) throws {
         // A run that was killed before its marker was complete leaves only these two files.
-        let unmarked = [RunMarker.lockFile, RunMarker.file + ".new"]
+        let unmarked = [DirectoryMarker.lockFile, DirectoryMarker.file + ".new"]
         let names = try FileTree.names(in: path).filter { !unmarked.contains($0) }
         if names.isEmpty { return }
-        guard RunMarker.exists(in: path) else {
+        guard DirectoryMarker.exists(in: path) else {
             let list = names.prefix(3).joined(separator: ", ") + (names.count > 3 ? ", .." : "")
-            throw RunClaimError(
-                "\(path) is not empty (\(list)), and no run of assay made it: there is no \(RunMarker.file). "
+            throw DirectoryClaimError(
+                "\(path) is not empty (\(list)), and no run of assay made it: there is no \(DirectoryMarker.file). "
                     + "Nothing was touched. Name another --out, or an empty directory")
         }
-        try RunMarker.read(from: path).refuseLinks(in: path)
+        try DirectoryMarker.read(from: path).refuseLinks(in: path)
     }
 
     private static func lock(_ path: String) throws -> DirectoryLock {
-        switch try DirectoryLock.attempt(path + "/" + RunMarker.lockFile) {
+        switch try DirectoryLock.attempt(path + "/" + DirectoryMarker.lockFile) {
         case .taken(let lock): return lock
         case .held(let processID):
             let who = processID.map { "process \($0)" } ?? "another process"
-            throw RunClaimError(
+            throw DirectoryClaimError(
                 "\(path) is in use by \(who). Wait until it has ended, or name another --out", isInUse: true)
         }
     }
@@ -119,7 +118,7 @@ package final class RunClaim: Sendable {
         let target = "\(path).\(number)"
         guard rename(path, target) == 0 else {
             let reason = String(cString: strerror(errno))
-            throw RunClaimError(
+            throw DirectoryClaimError(
                 "\(path) holds a run, and cannot be moved to \(target): \(reason). Name another --out")
         }
         return target
@@ -128,8 +127,8 @@ package final class RunClaim: Sendable {
     private static func mark(
         _ path: String, id: String, options: [String: [String]], lock: DirectoryLock
     ) throws -> RunClaim {
-        let entries = [RunMarker.file, RunMarker.lockFile] + RunDirectory.entries
-        try RunMarker(runID: id, entries: Set(entries), options: options).write(to: path)
+        let entries = [DirectoryMarker.file, DirectoryMarker.lockFile] + RunDirectory.entries
+        try DirectoryMarker(runID: id, entries: Set(entries), options: options).write(to: path)
         let (scratch, _) = try makeScratch(path)
         return RunClaim(directory: directory(path, scratch), id: id, lock: lock, scratch: scratch)
     }
@@ -138,14 +137,14 @@ package final class RunClaim: Sendable {
 
     /// A directory below `work` for a command other than a run, such as a replay. Each such command has its own.
     package static func scratch(for path: String) throws -> ScratchDirectory {
-        try RunMarker.read(from: path).refuseLinks(in: path)
+        try DirectoryMarker.read(from: path).refuseLinks(in: path)
         return try makeScratch(path).scratch
     }
 
     /// Removes the abandoned scratch directories, and creates a new one, which the marker lists first.
-    private static func makeScratch(_ path: String) throws -> (scratch: ScratchDirectory, marker: RunMarker) {
+    private static func makeScratch(_ path: String) throws -> (scratch: ScratchDirectory, marker: DirectoryMarker) {
         try DirectoryLock.during(path) {
-            var marker = try RunMarker.read(from: path)
+            var marker = try DirectoryMarker.read(from: path)
             try dropAbandoned(path, &marker)
             let name = ScratchDirectory.newName()
             marker.entries.insert("work/" + name)
@@ -155,7 +154,7 @@ package final class RunClaim: Sendable {
         }
     }
 
-    private static func dropAbandoned(_ path: String, _ marker: inout RunMarker) throws {
+    private static func dropAbandoned(_ path: String, _ marker: inout DirectoryMarker) throws {
         let listed = marker.entries.filter { $0.hasPrefix("work/" + ScratchDirectory.prefix) }
         let names = Set(listed.map { String($0.dropFirst("work/".count)) })
         for name in try ScratchDirectory.removeAbandoned(in: path + "/work", names: names) {
@@ -166,7 +165,7 @@ package final class RunClaim: Sendable {
     /// Removes the scratch of a command that succeeded, and `work` if it is then empty.
     package static func giveUp(_ scratch: ScratchDirectory, of path: String) throws {
         try DirectoryLock.during(path) {
-            var marker = try RunMarker.read(from: path)
+            var marker = try DirectoryMarker.read(from: path)
             try scratch.remove()
             try dropAbandoned(path, &marker)
             if FileTree.kind(scratch.path) == nil { marker.entries.remove("work/" + scratch.name) }
@@ -187,15 +186,15 @@ package final class RunClaim: Sendable {
     /// write.
     package static func write(_ text: String, to name: String, in path: String) throws {
         try DirectoryLock.during(path) {
-            var marker = try RunMarker.read(from: path)
+            var marker = try DirectoryMarker.read(from: path)
             let file = path + "/" + name
             if marker.entries.contains(name) {
                 guard FileTree.kind(file) != .link else {
-                    throw RunClaimError("\(file) is a symbolic link, which no run makes: it is not written over")
+                    throw DirectoryClaimError("\(file) is a symbolic link, which no run makes: it is not written over")
                 }
             } else {
                 guard FileTree.kind(file) == nil else {
-                    throw RunClaimError("\(file) is not of this run, and is not written over. Move it away")
+                    throw DirectoryClaimError("\(file) is not of this run, and is not written over. Move it away")
                 }
                 marker.entries.insert(name)
                 try marker.write(to: path)

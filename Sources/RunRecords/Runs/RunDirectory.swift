@@ -1,3 +1,4 @@
+import Files
 import JSONText
 
 /// The directory of a run.
@@ -17,7 +18,7 @@ import JSONText
 /// - `profiles/CASE.html`, `.folded`, and the profiler's own output: for `assay run --profile`.
 /// - `cases/CASE-HASH.case.json`: the first failures of each cause, see KeptCaseName and the room CaseFiles.
 /// - `sums.json`: for a shard that has ended, see RecordSums.
-/// - `.assay-run`, `.assay-lock`: the ownership of the directory, see RunMarker and RunClaim.
+/// - `.assay-run`, `.assay-lock`: the ownership of the directory, see DirectoryMarker of the room Files, and RunClaim.
 /// - `work/assay-scratch-*/files`: fixtures and the files of running cases, removed when the run ends.
 package struct RunDirectory: Sendable {
     package static let lineLimit = 64 << 10

@@ -35,7 +35,7 @@ struct CarriedKeys {
                 }
             }
         } catch {
-            target.fail(Realm.Error(error))
+            target.fail(RealmError(error))
         }
         target.invalidatePlaces()
     }

@@ -35,12 +35,12 @@ struct CollectionConversion {
     init(
         source: RealmInstance, old: ClassAccess, from: BoundProperty, target: RealmInstance, new: ClassAccess,
         into: BoundProperty
-    ) throws(Realm.Error) {
+    ) throws(RealmError) {
         let isSuited =
             from.isCollection && from.tag.collection == into.tag.collection && from.tag.type != .any
             && ![.any, .object, .linkingObjects].contains(into.tag.type) && from.column >= 0 && into.column >= 0
         guard isSuited else {
-            throw Realm.Error(
+            throw RealmError(
                 .invalidInput,
                 "'\(old.name).\(from.name)' is \(from.tag.phrase) and '\(new.name).\(into.name)' \(into.tag.phrase); "
                     + "elements are converted one by one between two lists, sets or maps, to plain values; else use "
@@ -83,7 +83,7 @@ struct CollectionConversion {
                 if !found.isEmpty { return found }
             }
         } catch {
-            target.fail(Realm.Error(error))
+            target.fail(RealmError(error))
             return nil
         }
     }
@@ -180,7 +180,7 @@ struct CollectionConversion {
                 try write.transaction.set(new.table, RowKey(piece.key), column: into.column, to: cell)
             }
         } catch {
-            target.fail(Realm.Error(error))
+            target.fail(RealmError(error))
         }
         target.invalidateMarked()
     }
@@ -194,7 +194,7 @@ struct CollectionConversion {
 
     private func append(_ values: [_StoredValue], of piece: Piece, at first: Int) {
         do throws(StorageError) { if try !isThere(piece.key) { return } } catch {
-            return target.fail(Realm.Error(error))
+            return target.fail(RealmError(error))
         }
         guard let object = target.materialize(new, RowKey(piece.key)), let place = new.positions[into.name],
             let editor = ElementEditor(_CollectionColumn(object, place))
@@ -209,11 +209,11 @@ struct CollectionConversion {
     }
 
     /// The error for elements without a value; nil if there are none.
-    var failure: Realm.Error? {
+    var failure: RealmError? {
         if failedElements == 0 { return nil }
         let elements = failedElements == 1 ? "1 element" : "\(failedElements) elements"
         let objects = failedObjects == 1 ? "1 object" : "\(failedObjects) objects"
-        return Realm.Error(
+        return RealmError(
             .missingValues,
             "'\(new.name).\(into.name)' is \(into.tag.phrase), and the rule gave \(elements) of \(objects) no value "
                 + "that it can hold. Nothing was changed")

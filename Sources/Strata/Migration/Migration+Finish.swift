@@ -5,28 +5,28 @@ import StrataStorage
 extension Migration {
     /// Checks the result of the block, and applies the final schema.
     /// - Throws: errors that the block did not throw; missing values, and duplicate primary keys.
-    func finish() throws(Realm.Error) {
+    func finish() throws(RealmError) {
         if let failure = target.failure { throw failure }
         target.write?.deleteParentless()
         try checkRenamings()
         try checkValues()
         try checkPrimaryKeys()
-        do throws(StorageError) { try applyFinalSchema() } catch { throw Realm.Error(error) }
+        do throws(StorageError) { try applyFinalSchema() } catch { throw RealmError(error) }
         try embed()
         if let view = target.transaction?.view { try ClassPlan.uniqueOffence(target.configuration.plans(), view) }
         if let failure = target.failure { throw failure }
     }
 
     /// Gives every object of a class that became embedded a single parent.
-    private func embed() throws(Realm.Error) {
+    private func embed() throws(RealmError) {
         let names = transition.newlyEmbedded.map(\.name)
         guard !names.isEmpty, let transaction = target.transaction else { return }
-        let offence: Realm.Error?
+        let offence: RealmError?
         do throws(StorageError) {
             try EmbeddedConversion(transaction).run()
             offence = try EmbeddedCheck(transaction.view).firstOffence(in: names)
         } catch {
-            throw Realm.Error(error)
+            throw RealmError(error)
         }
         if let offence { throw offence }
         target.invalidatePlaces()
@@ -44,10 +44,10 @@ extension Migration {
     }
 
     /// A renaming to a name that no property has would lose the property's values.
-    private func checkRenamings() throws(Realm.Error) {
+    private func checkRenamings() throws(RealmError) {
         for (className, names) in aliases.sorted(by: { $0.key < $1.key }) {
             guard let (name, original) = names.min(by: { $0.key < $1.key }) else { continue }
-            throw Realm.Error(
+            throw RealmError(
                 .invalidInput,
                 "'\(className).\(original)' was renamed to '\(name)', which neither the new schema has nor another "
                     + "renaming goes on from")
@@ -56,7 +56,7 @@ extension Migration {
 
     // MARK: Values
 
-    private func checkValues() throws(Realm.Error) {
+    private func checkValues() throws(RealmError) {
         #if Zoo
             if PlantedMistake.nullsBlank.isPlanted { return }
         #endif
@@ -86,10 +86,10 @@ extension Migration {
                 }
             }
         } catch {
-            throw Realm.Error(error)
+            throw RealmError(error)
         }
         if missing.isEmpty { return }
-        throw Realm.Error(
+        throw RealmError(
             .missingValues,
             missing.joined(separator: "; ")
                 + ". Nothing was changed. Give each a value in the migration: by enumerateObjects, fillNulls or "
@@ -163,7 +163,7 @@ extension Migration {
 
     // MARK: Primary keys
 
-    private func checkPrimaryKeys() throws(Realm.Error) {
+    private func checkPrimaryKeys() throws(RealmError) {
         #if Zoo
             if PlantedMistake.duplicatesUnchecked.isPlanted { return }
         #endif
@@ -175,7 +175,7 @@ extension Migration {
             else { continue }
             let found: DuplicateValues
             do throws(StorageError) { found = try view.duplicates(position, primary.column, limit: 5) } catch {
-                throw Realm.Error(error)
+                throw RealmError(error)
             }
             if found.rows == 0 { continue }
             do throws(StorageError) {
@@ -190,11 +190,11 @@ extension Migration {
                         + "\(found.values == 1 ? "value" : "values") \(shown.joined(separator: ", "))\(more) more than "
                         + "once: \(found.rows) objects")
             } catch {
-                throw Realm.Error(error)
+                throw RealmError(error)
             }
         }
         if problems.isEmpty { return }
-        throw Realm.Error(
+        throw RealmError(
             .duplicateKey,
             problems.joined(separator: "; ")
                 + ". Nothing was changed. Give each object a key of its own in the migration, or delete what is double")

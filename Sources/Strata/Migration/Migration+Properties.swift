@@ -42,7 +42,7 @@ extension Migration {
         rename(original, from: from, to: newName, into: into, old: old, new: new)
     }
 
-    private func refuse(_ message: String) { fail(Realm.Error(.invalidInput, message)) }
+    private func refuse(_ message: String) { fail(RealmError(.invalidInput, message)) }
 
     private func rename(
         _ oldName: String, from: BoundProperty, to newName: String, into: BoundProperty, old: ClassAccess,
@@ -90,7 +90,7 @@ extension Migration {
             try target.transaction?.apply(schema: transition.transitional)
             target.schemaDidChange()
         } catch {
-            fail(Realm.Error(error))
+            fail(RealmError(error))
         }
     }
 
@@ -121,7 +121,7 @@ extension Migration {
                 from = last.flatMap { $0 == .max ? nil : $0 + 1 }
             }
         } catch {
-            fail(Realm.Error(error))
+            fail(RealmError(error))
         }
         target.invalidatePlaces()
     }
@@ -184,7 +184,7 @@ extension Migration {
         guard let new = target.access(named: typeName, typed: false), isWanted(typeName), let into = new.property(name)
         else { return refuse("the new schema has no property '\(typeName).\(name)' to convert to") }
         var conversion: CollectionConversion
-        do throws(Realm.Error) {
+        do throws(RealmError) {
             conversion = try CollectionConversion(
                 source: source, old: old, from: from, target: target, new: new, into: into)
         } catch {

@@ -50,7 +50,7 @@ public final class Migration {
 
     func isWanted(_ typeName: String) -> Bool { wanted.contains(typeName) }
 
-    func fail(_ error: Realm.Error) { target.fail(error) }
+    func fail(_ error: RealmError) { target.fail(error) }
 
     // MARK: Enumeration
 
@@ -155,7 +155,7 @@ public final class Migration {
         if let access = instance.access(named: typeName, typed: false) {
             return Results(ObjectSource(access, .table))
         }
-        fail(Realm.Error(.invalidInput, "the \(side) schema has no class '\(typeName)'"))
+        fail(RealmError(.invalidInput, "the \(side) schema has no class '\(typeName)'"))
         return Results(nowhere(instance))
     }
 
@@ -173,7 +173,7 @@ public final class Migration {
     @discardableResult
     public func create(_ typeName: String, value: Any = [String: Any]()) -> MigrationObject {
         guard isWanted(typeName), let access = target.access(named: typeName, typed: false) else {
-            fail(Realm.Error(.invalidInput, "the new schema has no class '\(typeName)'"))
+            fail(RealmError(.invalidInput, "the new schema has no class '\(typeName)'"))
             return MigrationObject()
         }
         var value = value
@@ -188,7 +188,7 @@ public final class Migration {
     /// Deletes an object of the new schema. Its old counterpart stays readable.
     public func delete(_ object: MigrationObject) {
         if object._instance === source {
-            return fail(Realm.Error(.invalidInput, "an object of the old schema cannot be deleted; delete the new one"))
+            return fail(RealmError(.invalidInput, "an object of the old schema cannot be deleted; delete the new one"))
         }
         target.delete([object])
     }
@@ -224,10 +224,10 @@ struct KeySteps {
     }
 
     /// Nil at the end, and after a storage error.
-    mutating func next(orFail report: (Realm.Error) -> Void) -> [Int64]? {
+    mutating func next(orFail report: (RealmError) -> Void) -> [Int64]? {
         do throws(StorageError) { return try next() } catch {
             following = nil
-            report(Realm.Error(error))
+            report(RealmError(error))
             return nil
         }
     }

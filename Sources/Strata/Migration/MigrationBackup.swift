@@ -27,14 +27,14 @@ extension MigrationBackup {
     static func path(_ path: String, _ version: UInt64) -> String { "\(path).before-v\(version)" }
 
     /// Copies the newest version of a store beside it. The backup of an earlier attempt is replaced.
-    static func make(_ store: Store, _ configuration: Realm.Configuration, _ version: UInt64) throws(Realm.Error) {
+    static func make(_ store: Store, _ configuration: RealmConfiguration, _ version: UInt64) throws(RealmError) {
         guard configuration.migrationBackup != .none, configuration.inMemoryIdentifier == nil else { return }
         let path = path(store.path, version)
         let fileSystem = store.options.fileSystem
         do throws(FileError) {
             if try fileSystem.status(path) != nil { try fileSystem.remove(path) }
         } catch {
-            throw Realm.Error(error)
+            throw RealmError(error)
         }
         try storage { () throws(StorageError) in
             try store.writeCopy(to: path, cipher: store.options.cipher)
@@ -42,7 +42,7 @@ extension MigrationBackup {
     }
 
     /// Removes the backup of a failed migration.
-    static func discard(_ configuration: Realm.Configuration, _ version: UInt64) {
+    static func discard(_ configuration: RealmConfiguration, _ version: UInt64) {
         guard configuration.migrationBackup != .none, configuration.inMemoryIdentifier == nil else { return }
         // Errors are dropped: the migration's error is the one to report, and a remaining backup does no harm.
         guard let path = try? configuration.filePath() else { return }
@@ -52,7 +52,7 @@ extension MigrationBackup {
     }
 
     /// Removes the backups of a file that was opened in its newest version.
-    static func expire(_ configuration: Realm.Configuration) {
+    static func expire(_ configuration: RealmConfiguration) {
         guard configuration.migrationBackup == .untilNextOpen, !configuration.readOnly,
             configuration.inMemoryIdentifier == nil
         else { return }
@@ -67,7 +67,7 @@ extension MigrationBackup {
     }
 
     /// Possible paths of backups of older versions.
-    private static func backups(_ configuration: Realm.Configuration) -> [String] {
+    private static func backups(_ configuration: RealmConfiguration) -> [String] {
         let newest = configuration.schemaVersion
         // An unresolvable path has no backups.
         guard let filePath = try? configuration.filePath() else { return [] }

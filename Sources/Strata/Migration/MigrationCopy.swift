@@ -7,13 +7,13 @@ import StrataStorage
 /// file itself is not changed before the last step is done; the copy of a process that dies is removed by the next
 /// attempt.
 struct MigrationCopy {
-    private let configuration: Realm.Configuration
+    private let configuration: RealmConfiguration
     private let options: StoreOptions
     private let path: String
     private let fileSystem: any FileSystem
 
     /// - Parameter suffix: of the copy's name.
-    init(_ configuration: Realm.Configuration, suffix: String) throws(Realm.Error) {
+    init(_ configuration: RealmConfiguration, suffix: String) throws(RealmError) {
         self.configuration = configuration
         var options = try configuration.sealedOptions()
         options.compactOnLaunch = nil
@@ -61,7 +61,7 @@ struct MigrationCopy {
         return report
     }
 
-    private func copy(_ original: Store) throws(Realm.Error) {
+    private func copy(_ original: Store) throws(RealmError) {
         remove()
         try storage { () throws(StorageError) in try original.writeCopy(to: path, cipher: options.cipher) }
     }
@@ -86,13 +86,13 @@ struct MigrationCopy {
     ) throws {
         while true {
             let (old, transaction) = try storage { () throws(StorageError) in try store.beginMigration() }
-            let steps = try rollingBack(transaction) { () throws(Realm.Error) in
+            let steps = try rollingBack(transaction) { () throws(RealmError) in
                 try configuration.migrationSteps(from: old.view.schema.userVersion)
             }
             guard let step = steps.first, old.view.schema.userVersion < configuration.schemaVersion else {
                 return transaction.rollback()
             }
-            let run = try rollingBack(transaction) { () throws(Realm.Error) in
+            let run = try rollingBack(transaction) { () throws(RealmError) in
                 try MigrationRun(step, of: configuration, store)
             }
             try run.run(old, transaction)
@@ -104,15 +104,15 @@ struct MigrationCopy {
     }
 
     private func rollingBack<Value>(
-        _ transaction: WriteTransaction, _ body: () throws(Realm.Error) -> Value
-    ) throws(Realm.Error) -> Value {
-        do throws(Realm.Error) { return try body() } catch {
+        _ transaction: WriteTransaction, _ body: () throws(RealmError) -> Value
+    ) throws(RealmError) -> Value {
+        do throws(RealmError) { return try body() } catch {
             transaction.rollback()
             throw error
         }
     }
 
-    private func open() throws(Realm.Error) -> Store {
+    private func open() throws(RealmError) -> Store {
         var options = options
         // The copy is not used before it is complete; closing it syncs it.
         options.durability = .none

@@ -25,7 +25,7 @@ extension DynamicObject {
             return value
         }
         let shown = found.map { "is \($0), a \(Swift.type(of: $0)), and no \(type)" } ?? "is nil and no \(type)"
-        throw Realm.Error(
+        throw RealmError(
             .invalidInput,
             "'\(_frame == nil ? Swift.type(of: self).className() : _access.name).\(path)' \(shown)"
                 + (found == nil ? "; read it as \(type)?" : ""))
@@ -38,7 +38,7 @@ extension DynamicObject {
         for name in path.split(separator: ".", omittingEmptySubsequences: false) {
             guard let next = _flatten(current) else { return nil }
             guard let object = next as? ObjectBase else {
-                throw Realm.Error(
+                throw RealmError(
                     .invalidInput, "'\(walked)' is no object but \(next); '\(name)' cannot be read from it")
             }
             current = try object._checkedValue(String(name))
@@ -55,7 +55,7 @@ extension DynamicObject {
             return
         }
         if instance.migration?.isOld == true {
-            throw Realm.Error(.wrongState, "an object of the old schema is read-only; change the new object")
+            throw RealmError(.wrongState, "an object of the old schema is read-only; change the new object")
         }
         guard let write = instance.write else { return self[name] = value }
         if let failure = write.failure(of: { self[name] = value }) { throw failure }
@@ -69,15 +69,15 @@ extension DynamicObject {
     public func linkingObjects(ofType className: String, property: String) throws -> Results<MigrationObject> {
         guard _frame != nil, let instance = _instance,
             let origin = instance.access(named: className, typed: false)
-        else { throw Realm.Error(.invalidInput, "there is no class '\(className)'") }
+        else { throw RealmError(.invalidInput, "there is no class '\(className)'") }
         guard let found = origin.property(property) else {
             let known = origin.properties.map(\.name).joined(separator: ", ")
-            throw Realm.Error(.invalidInput, "'\(className)' has no property '\(property)'; it has \(known)")
+            throw RealmError(.invalidInput, "'\(className)' has no property '\(property)'; it has \(known)")
         }
         guard found.tag.type == .object, found.target == _access.name,
             let source = LinkingObjects<DynamicObject>.source(self, origin, property)
         else {
-            throw Realm.Error(.invalidInput, "'\(className).\(property)' does not lead to '\(_access.name)'")
+            throw RealmError(.invalidInput, "'\(className).\(property)' does not lead to '\(_access.name)'")
         }
         return Results(source)
     }

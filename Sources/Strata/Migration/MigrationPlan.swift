@@ -65,7 +65,7 @@ public struct MigrationStep: Sendable {
     ///     try plan.step(to: 2)?.run(on: configuration)
     /// - Parameter configuration: names the file; its classes are replaced by the step's own.
     /// - Throws: ``Realm/Error``, or the error of the block; the file is unchanged then.
-    public func run(on configuration: Realm.Configuration) throws {
+    public func run(on configuration: RealmConfiguration) throws {
         var configuration = configuration
         configuration.schemaVersion = schemaVersion
         configuration.migrationBlock = nil
@@ -75,26 +75,26 @@ public struct MigrationStep: Sendable {
     }
 }
 
-extension Realm.Configuration {
+extension RealmConfiguration {
     /// The plan's steps for a file of this version, or the block as the only step.
     /// - Throws: `invalidInput` for a plan that does not fit the configuration.
-    func migrationSteps(from version: UInt64) throws(Realm.Error) -> [MigrationStep] {
+    func migrationSteps(from version: UInt64) throws(RealmError) -> [MigrationStep] {
         guard let plan = migrationPlan else {
             let block = migrationBlock
             return [MigrationStep(to: schemaVersion) { try block?($0, version) }]
         }
         if migrationBlock != nil {
-            throw Realm.Error(.invalidInput, "a configuration has a migrationBlock or a migrationPlan, not both")
+            throw RealmError(.invalidInput, "a configuration has a migrationBlock or a migrationPlan, not both")
         }
         if plan.newestVersion != schemaVersion {
-            throw Realm.Error(
+            throw RealmError(
                 .invalidInput,
                 "the migrationPlan ends at version \(plan.newestVersion), schemaVersion is \(schemaVersion); make them "
                     + "the same")
         }
         let steps = plan.steps(after: version)
         for step in steps.dropLast() where step.classes == nil {
-            throw Realm.Error(
+            throw RealmError(
                 .invalidInput,
                 "the step to version \(step.schemaVersion) has no classes; only the last step of a plan may leave them "
                     + "out")

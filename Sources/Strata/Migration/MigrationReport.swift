@@ -141,7 +141,7 @@ extension Realm {
         for configuration: Configuration = .defaultConfiguration
     ) throws -> MigrationReport {
         guard configuration.inMemoryIdentifier == nil else {
-            throw Error(.invalidInput, "a Realm in memory has no file to try a migration on")
+            throw RealmError(.invalidInput, "a Realm in memory has no file to try a migration on")
         }
         var reading = configuration
         reading.readOnly = true
@@ -150,7 +150,7 @@ extension Realm {
         let known = try storage { () throws(StorageError) in try store.snapshot().view.schema.userVersion }
         if known == configuration.schemaVersion { return MigrationReport(known) }
         if known > configuration.schemaVersion {
-            throw Error(
+            throw RealmError(
                 .schemaMismatch,
                 "\(configuration.path) has schema version \(known), the configuration asks for "
                     + "\(configuration.schemaVersion); the file was written by a newer program")

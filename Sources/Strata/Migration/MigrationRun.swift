@@ -4,12 +4,12 @@ import StrataStorage
 struct MigrationRun {
     let store: Store
     /// With the classes of the new schema.
-    let configuration: Realm.Configuration
+    let configuration: RealmConfiguration
     private let block: @Sendable (Migration) throws -> Void
     /// The program's classes, to which the last step must lead.
     private let goal: [ClassPlan]?
 
-    init(_ step: MigrationStep, of configuration: Realm.Configuration, _ store: Store) throws(Realm.Error) {
+    init(_ step: MigrationStep, of configuration: RealmConfiguration, _ store: Store) throws(RealmError) {
         self.store = store
         block = step.block
         goal = step.schemaVersion == configuration.schemaVersion ? try configuration.plans() : nil
@@ -47,11 +47,11 @@ struct MigrationRun {
         }
     }
 
-    private func checkGoal(_ schema: StoreSchema) throws(Realm.Error) {
+    private func checkGoal(_ schema: StoreSchema) throws(RealmError) {
         guard let goal else { return }
         let left = try storage { () throws(StorageError) in try SchemaChange(from: schema, to: goal) }.reasons
         if left.isEmpty { return }
-        throw Realm.Error(
+        throw RealmError(
             .schemaMismatch,
             "the step to version \(configuration.schemaVersion) does not lead to the classes of the program: "
                 + left.joined(separator: "; "))
@@ -60,7 +60,7 @@ struct MigrationRun {
     private func make(
         from old: Snapshot, in transaction: WriteTransaction, applying transition: SchemaTransition,
         classes wanted: Set<String>
-    ) throws(Realm.Error) -> Migration {
+    ) throws(RealmError) -> Migration {
         let here = Confinement.thread(Confinement.currentThread)
         let target = try RealmInstance(
             .live, store: store, shared: nil, configuration: configuration, confinement: here, migration: .new())

@@ -14,16 +14,16 @@ import StrataStorage
 /// After an error, file, schema and version are unchanged.
 struct SchemaSetup {
     private let store: Store
-    private let configuration: Realm.Configuration
+    private let configuration: RealmConfiguration
 
-    init(_ store: Store, _ configuration: Realm.Configuration) {
+    init(_ store: Store, _ configuration: RealmConfiguration) {
         self.store = store
         self.configuration = configuration
     }
 
     /// Opens a configuration's file, with its schema.
     /// - Throws: ``Realm/Error``, or the error of the migration block.
-    static func openStore(_ configuration: Realm.Configuration) throws -> Store {
+    static func openStore(_ configuration: RealmConfiguration) throws -> Store {
         try makeDirectory(configuration)
         try SeedFile(configuration)?.copyIfNeeded()
         var store = try openFile(configuration)
@@ -39,7 +39,7 @@ struct SchemaSetup {
             return store
         } catch {
             close(store)
-            guard let error = error as? Realm.Error, error.code == .schemaMismatch,
+            guard let error = error as? RealmError, error.code == .schemaMismatch,
                 configuration.deleteRealmIfMigrationNeeded, !configuration.readOnly
             else { throw error }
             try removeFiles(configuration)
@@ -51,16 +51,16 @@ struct SchemaSetup {
 
     /// Brings a store with open Realms to the schema of another configuration.
     /// - Throws: `alreadyOpen` for a change that needs exclusive use of the file.
-    static func join(_ store: Store, _ configuration: Realm.Configuration) throws {
+    static func join(_ store: Store, _ configuration: RealmConfiguration) throws {
         let setup = SchemaSetup(store, configuration)
         if try setup.needsWorkshop() {
-            throw Realm.Error(
+            throw RealmError(
                 .alreadyOpen,
                 "\(configuration.path) needs several steps of its migrationPlan and is open; release every Realm "
                     + "and object of it first")
         }
-        do { try setup.run() } catch Realm.Error.schemaMismatch where configuration.deleteRealmIfMigrationNeeded {
-            throw Realm.Error(
+        do { try setup.run() } catch RealmError.schemaMismatch where configuration.deleteRealmIfMigrationNeeded {
+            throw RealmError(
                 .alreadyOpen,
                 "\(configuration.path) needs a migration, and deleteRealmIfMigrationNeeded cannot delete it while it "
                     + "is open; release every Realm and object of it first")
@@ -68,7 +68,7 @@ struct SchemaSetup {
     }
 
     /// The schema version of an existing file.
-    static func schemaVersion(_ configuration: Realm.Configuration) throws -> UInt64 {
+    static func schemaVersion(_ configuration: RealmConfiguration) throws -> UInt64 {
         let store = try openFile(configuration)
         defer { close(store) }
         return try storage { () throws(StorageError) in try store.snapshot().view.schema.userVersion }
@@ -77,18 +77,18 @@ struct SchemaSetup {
     /// Removes a file, its log, and the other files beside it that belong to it.
     /// - Returns: whether the file existed.
     @discardableResult
-    static func removeFiles(_ configuration: Realm.Configuration) throws(Realm.Error) -> Bool {
+    static func removeFiles(_ configuration: RealmConfiguration) throws(RealmError) -> Bool {
         try storage { () throws(StorageError) in
             try Store.removeFiles(path: configuration.path, options: configuration.storeOptions)
         }
     }
 
     /// Opens the file itself, repaired if the configuration says so.
-    static func openFile(_ configuration: Realm.Configuration) throws(Realm.Error) -> Store {
+    static func openFile(_ configuration: RealmConfiguration) throws(RealmError) -> Store {
         let options = try configuration.sealedOptions()
         return try storage { () throws(StorageError) in
             func told(_ report: StrataRepair.DamageReport) {
-                configuration.recoveryHandler?(Realm.Configuration.DamageReport(report))
+                configuration.recoveryHandler?(RealmConfiguration.DamageReport(report))
             }
             let store = try Repair.open(
                 path: configuration.path, options: options, onDamage: configuration.onDamage.repair, handler: told)
@@ -115,9 +115,9 @@ struct SchemaSetup {
     }
 
     /// Creates the directory of the default file. That of any other file is the program's to create.
-    private static func makeDirectory(_ configuration: Realm.Configuration) throws {
+    private static func makeDirectory(_ configuration: RealmConfiguration) throws {
         guard configuration.files == nil, let url = configuration.fileURL,
-            url.lastPathComponent == Realm.Configuration.defaultFileName, url == Realm.Configuration.defaultFileURL()
+            url.lastPathComponent == RealmConfiguration.defaultFileName, url == RealmConfiguration.defaultFileURL()
         else { return }
         try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
     }
@@ -173,7 +173,7 @@ struct SchemaSetup {
             if PlantedMistake.versionDown.isPlanted, known.userVersion > configuration.schemaVersion { return true }
         #endif
         if known.userVersion > configuration.schemaVersion {
-            throw Realm.Error(
+            throw RealmError(
                 .schemaMismatch,
                 "\(configuration.path) has schema version \(known.userVersion), the configuration asks for "
                     + "\(configuration.schemaVersion); the file was written by a newer program")
@@ -184,8 +184,8 @@ struct SchemaSetup {
         return known.userVersion == configuration.schemaVersion && !change.isChange
     }
 
-    private func mismatch(_ reasons: [String]) -> Realm.Error {
-        Realm.Error(
+    private func mismatch(_ reasons: [String]) -> RealmError {
+        RealmError(
             .schemaMismatch,
             "\(configuration.path) needs a migration: " + reasons.joined(separator: "; ")
                 + ". Raise schemaVersion and give a migrationBlock")
@@ -201,7 +201,7 @@ struct SchemaSetup {
             if known.userVersion != configuration.schemaVersion {
                 reasons.append("its schema version is \(known.userVersion), not \(configuration.schemaVersion)")
             }
-            throw Realm.Error(
+            throw RealmError(
                 .schemaMismatch,
                 "\(configuration.path) is read-only and cannot be migrated: " + reasons.joined(separator: "; "))
         }
@@ -226,7 +226,7 @@ struct SchemaSetup {
         do {
             let steps = try configuration.migrationSteps(from: version)
             guard steps.count == 1 else {
-                throw Realm.Error(.schemaMismatch, "\(configuration.path) was changed while it was opened; try again")
+                throw RealmError(.schemaMismatch, "\(configuration.path) was changed while it was opened; try again")
             }
             let run = try MigrationRun(steps[0], of: configuration, store)
             try MigrationBackup.make(store, configuration, version)

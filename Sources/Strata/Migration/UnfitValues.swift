@@ -29,14 +29,14 @@ struct UnfitValues {
     }
 
     /// The error, with the number of objects; nil if all values fit.
-    var failure: Realm.Error? {
+    var failure: RealmError? {
         if let example {
-            let one = Realm.Error.badValue(
+            let one = RealmError.badValue(
                 className, property: property.name, tag: property.tag, target: property.target, got: example)
-            return Realm.Error(.invalidInput, "\(one.message), from its rule, for \(Self.objects(unfit))")
+            return RealmError(.invalidInput, "\(one.message), from its rule, for \(Self.objects(unfit))")
         }
         if missing == 0 { return nil }
-        return Realm.Error(
+        return RealmError(
             .missingValues,
             "the rule for '\(className).\(property.name)' left \(Self.objects(missing)) without a value. Nothing was "
                 + "changed")

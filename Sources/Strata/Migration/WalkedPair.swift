@@ -34,7 +34,7 @@ struct WalkedPair {
             guard let newAccess else { return true }
             return moveNew(to: key, creation, newAccess)
         } catch {
-            target.fail(Realm.Error(error))
+            target.fail(RealmError(error))
             return false
         }
     }

@@ -45,7 +45,7 @@ final class ChangePuller<Element>: @unchecked Sendable {  // everything but the 
         let configuration = source.configuration
         let shared = source.shared
         open = { queue in
-            guard let shared else { throw Realm.Error(.wrongState, "a migration cannot be observed") }
+            guard let shared else { throw RealmError(.wrongState, "a migration cannot be observed") }
             return try InstanceCache.unshared(configuration, shared, .queue(queue))
         }
         self.observe = observe

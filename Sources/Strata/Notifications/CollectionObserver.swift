@@ -12,7 +12,7 @@ final class CollectionObserver: Observer, RowFollower {
     private let keyPaths: [String]?
     /// The same as one text.
     private let paths: String
-    private let call: (Result<PlaceChanges, Realm.Error>) -> Void
+    private let call: (Result<PlaceChanges, RealmError>) -> Void
     private var filter: KeyPathFilter
     private var tracking: Tracking
     /// Rows of the collection in the last reported version, for ``Tracking/matches``.
@@ -38,8 +38,8 @@ final class CollectionObserver: Observer, RowFollower {
 
     /// - Throws: `invalidInput` for an invalid key path.
     init(
-        _ source: ObjectSource, keyPaths: [String]?, _ call: @escaping (Result<PlaceChanges, Realm.Error>) -> Void
-    ) throws(Realm.Error) {
+        _ source: ObjectSource, keyPaths: [String]?, _ call: @escaping (Result<PlaceChanges, RealmError>) -> Void
+    ) throws(RealmError) {
         self.source = source
         self.keyPaths = keyPaths
         paths = keyPaths.map { "of " + $0.joined(separator: " ") } ?? ""
@@ -104,7 +104,7 @@ final class CollectionObserver: Observer, RowFollower {
             #endif
             if !changes.isEmpty && !isSilenced { call(.success(changes)) }
         } catch {
-            let failure = (error as? Realm.Error) ?? Realm.Error(.fail, "\(error)")
+            let failure = (error as? RealmError) ?? RealmError(.fail, "\(error)")
             if failure.code == .invalidDatabase, !isReadable { return goOnWithReadable(failure, isSilenced) }
             isActive.clear()
             if !isSilenced { call(.failure(failure)) }
@@ -121,13 +121,13 @@ final class CollectionObserver: Observer, RowFollower {
     func damageIsKnown() {
         guard !isReadable, source.isDegraded else { return }
         goOnWithReadable(
-            Realm.Error(
+            RealmError(
                 .invalidDatabase,
                 "some \(source.access.name) of \(source.instance.configuration.path) cannot be read; Realm.damage "
                     + "lists what is lost. The collection goes on without them"), false)
     }
 
-    private func goOnWithReadable(_ failure: Realm.Error, _ isSilenced: Bool) {
+    private func goOnWithReadable(_ failure: RealmError, _ isSilenced: Bool) {
         tracking = .readable
         follow(nil)
         keys = KeySequence(source.keys())
@@ -153,7 +153,7 @@ final class CollectionObserver: Observer, RowFollower {
             return try changes(touched, batch)
         } catch {
             source.note(error)
-            throw Realm.Error(error)
+            throw RealmError(error)
         }
     }
 

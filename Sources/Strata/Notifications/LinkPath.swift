@@ -14,17 +14,17 @@ struct LinkPath {
     private let text: String
 
     /// - Throws: `invalidInput` for a name that its class does not have, or that is no link.
-    init(_ names: [String], _ access: ClassAccess) throws(Realm.Error) {
+    init(_ names: [String], _ access: ClassAccess) throws(RealmError) {
         text = ([access.name] + names).joined(separator: ".")
         var steps: [Step] = []
         var access: ClassAccess? = access
         for (place, name) in names.enumerated() {
             guard let here = access else {
-                throw Realm.Error(
+                throw RealmError(
                     .invalidInput, "'\(names[place - 1])' holds plain values; '\(name)' cannot be observed behind it")
             }
             guard let property = here.property(name) else {
-                throw Realm.Error(.invalidInput, "'\(here.name)' has no property '\(name)'")
+                throw RealmError(.invalidInput, "'\(here.name)' has no property '\(name)'")
             }
             let leads = property.isLinkingObjects || property.tag.columnType.isLink
             access = leads ? here.target(of: property) : nil
@@ -145,7 +145,7 @@ struct KeyPathFilter {
     /// - Parameter links: links that are followed without key paths: ``linksFollowed`` from the elements of a
     ///   collection, none from a single observed object.
     /// - Throws: `invalidInput` for an invalid path.
-    init(_ keyPaths: [String]?, _ access: ClassAccess, links: Int = KeyPathFilter.linksFollowed) throws(Realm.Error) {
+    init(_ keyPaths: [String]?, _ access: ClassAccess, links: Int = KeyPathFilter.linksFollowed) throws(RealmError) {
         self.access = access
         self.links = links
         guard let keyPaths else {

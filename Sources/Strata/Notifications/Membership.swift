@@ -127,7 +127,7 @@ struct Dependencies {
         var paths = Self.paths(of: source)
         switch source.base {
         case .list(let owner, let property):
-            do throws(Realm.Error) {
+            do throws(RealmError) {
                 column = (try LinkPath([owner._access.properties[property].name], owner._access), owner)
             } catch {
                 paths = nil
@@ -141,7 +141,7 @@ struct Dependencies {
     /// The paths that a collection's steps read; nil if they are unknown.
     static func paths(of source: ObjectSource) -> [LinkPath]? {
         var paths: [LinkPath] = []
-        do throws(Realm.Error) {
+        do throws(RealmError) {
             for step in source.steps {
                 if case .filter(let predicate) = step {
                     for names in predicate.paths where !names.isEmpty {

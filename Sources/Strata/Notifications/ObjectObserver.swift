@@ -16,7 +16,7 @@ final class ObjectObserver: Observer {
     private let call: (Event) -> Void
 
     /// - Throws: `invalidInput` for an invalid key path.
-    init(_ object: ObjectBase, keyPaths: [String]?, _ call: @escaping (Event) -> Void) throws(Realm.Error) {
+    init(_ object: ObjectBase, keyPaths: [String]?, _ call: @escaping (Event) -> Void) throws(RealmError) {
         self.object = object
         self.keyPaths = keyPaths
         self.call = call
@@ -39,13 +39,13 @@ final class ObjectObserver: Observer {
             if !changes.isEmpty && !isSilenced { call(.change(changes, before: before)) }
         } catch {
             isActive.clear()
-            if !isSilenced { call(.error((error as? Realm.Error) ?? Realm.Error(.fail, "\(error)"))) }
+            if !isSilenced { call(.error((error as? RealmError) ?? RealmError(.fail, "\(error)"))) }
         }
     }
 
     private func changes(_ batch: ChangeBatch) throws -> ([PropertyChange], before: ObjectBase?) {
         let names: [String]
-        do throws(StorageError) { names = try filter.names(for: object._key, batch) } catch { throw Realm.Error(error) }
+        do throws(StorageError) { names = try filter.names(for: object._key, batch) } catch { throw RealmError(error) }
         if names.isEmpty { return ([], nil) }
         // Values of the old version are read from that version.
         let before = batch.oldInstance()?.twin(of: object)
@@ -77,7 +77,7 @@ final class ColumnObserver: Observer {
 
     struct PastDamage {
         /// Called once, for the first part that cannot be read.
-        let failed: (Realm.Error) -> Void
+        let failed: (RealmError) -> Void
         /// Called for each change of the readable elements.
         let changed: (_ old: StoredCollection, _ new: StoredCollection) -> Void
     }
@@ -100,13 +100,13 @@ final class ColumnObserver: Observer {
     func damageIsKnown() {
         guard readable == nil, let instance = column.owner._instance, column.isDegraded(instance) else { return }
         goOnWithReadable(
-            Realm.Error(
+            RealmError(
                 .invalidDatabase,
                 "elements of '\(column.property.name)' of \(column.owner._access.name) \(column.owner._key) cannot be "
                     + "read; Realm.damage lists what is lost. The collection goes on without them"))
     }
 
-    private func goOnWithReadable(_ error: Realm.Error) {
+    private func goOnWithReadable(_ error: RealmError) {
         readable = column.contents
         pastDamage.failed(error)
     }
@@ -128,7 +128,7 @@ final class ColumnObserver: Observer {
         } catch {
             let owner = column.owner
             owner._access.instance.reportDamage(owner, error, column: column.property.column)
-            if readable == nil { goOnWithReadable(Realm.Error(error)) }
+            if readable == nil { goOnWithReadable(RealmError(error)) }
         }
     }
 

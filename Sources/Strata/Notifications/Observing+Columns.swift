@@ -126,8 +126,8 @@ extension Map {
         _ column: _CollectionColumn, keyPaths: [String]?, token: NotificationToken,
         telling block: @escaping (RealmMapChange<Map>) -> Void
     ) {
-        do throws(Realm.Error) {
-            let filter = try column.context.target.map { (target) throws(Realm.Error) in
+        do throws(RealmError) {
+            let filter = try column.context.target.map { (target) throws(RealmError) in
                 try KeyPathFilter(keyPaths, target)
             }
             let pastDamage = ColumnObserver.PastDamage(failed: { block(.error($0)) }) { old, new in

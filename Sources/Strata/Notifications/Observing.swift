@@ -88,7 +88,7 @@ extension RealmCollection {
         if source.instance.isFrozen { fatalError("a frozen collection does not change; thaw it to observe it") }
         switch source {
         case .objects(let objects):
-            do throws(Realm.Error) { _ = try KeyPathFilter(keyPaths, objects.access) } catch {
+            do throws(RealmError) { _ = try KeyPathFilter(keyPaths, objects.access) } catch {
                 fatalError(error.message)
             }
         case .values(let values):
@@ -126,7 +126,7 @@ extension RealmCollection {
                     collection, deletions: changes.deletions, insertions: changes.insertions,
                     modifications: changes.modifications))
         }
-        do throws(Realm.Error) {
+        do throws(RealmError) {
             let observer: any Observer
             switch source {
             case .objects(let source):
@@ -273,7 +273,7 @@ extension _CheckedReading {
         }
         instance.checkConfinement()
         if instance.isFrozen { fatalError("a frozen object does not change; thaw it to observe it") }
-        do throws(Realm.Error) { _ = try KeyPathFilter(keyPaths, _access, links: 0) } catch {
+        do throws(RealmError) { _ = try KeyPathFilter(keyPaths, _access, links: 0) } catch {
             fatalError(error.message)
         }
         if isInvalidated { _GoneAccess(self).tell(gone: "nothing of it can be observed any more") }
@@ -292,7 +292,7 @@ extension _CheckedReading {
     private static func start(
         _ object: Self, keyPaths: [String]?, token: NotificationToken, telling tell: @escaping ObjectTeller
     ) {
-        do throws(Realm.Error) {
+        do throws(RealmError) {
             let observer = try ObjectObserver(object, keyPaths: keyPaths) { tell(object, $0) }
             object._access.instance.start(observer, token) {}
         } catch {

@@ -105,7 +105,7 @@ final class SectionFollower<Key: Hashable, SectionElement: RealmCollectionValue>
     /// Called without an update for the initial sections.
     private let tell: (Followed, SectionUpdate<Key>?) -> Void
     /// Receives reports of unreadable elements.
-    private let configuration: Realm.Configuration?
+    private let configuration: RealmConfiguration?
     private var sections: Followed?
     /// The last reported sections; empty while `runs` has them.
     private var frame: SectionUpdate<Key>.Frame = []
@@ -156,7 +156,7 @@ final class SectionFollower<Key: Hashable, SectionElement: RealmCollectionValue>
             if let sections { remember(sections) }
             configuration?.tell(
                 .substituted(
-                    Realm.Configuration.InvalidAccessReport(
+                    RealmConfiguration.InvalidAccessReport(
                         className: "\(SectionElement.self)", key: nil, version: 0,
                         message: "sections lost what cannot be read: \(error)")))
         }

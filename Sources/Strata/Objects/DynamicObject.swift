@@ -22,7 +22,7 @@ public final class DynamicObject: Object {
         for (place, name) in names.enumerated() {
             guard let object = _flatten(current) as? ObjectBase else {
                 if _flatten(current) == nil { return nil }
-                throw Realm.Error(.invalidInput, "'\(names[place - 1])' is no object; '\(name)' cannot be read from it")
+                throw RealmError(.invalidInput, "'\(names[place - 1])' is no object; '\(name)' cannot be read from it")
             }
             current = try object._checkedValue(name)
         }
@@ -96,15 +96,15 @@ extension ObjectBase {
 
     /// A property by name.
     /// - Throws: `invalidInput` if there is none of this name; the error of a read that fails.
-    func _checkedValue(_ name: String) throws(Realm.Error) -> Any? {
+    func _checkedValue(_ name: String) throws(RealmError) -> Any? {
         guard _frame == nil || _access.property(name) != nil else { throw _unknown(name) }
         guard let instance = _instance else { return self[name] }
         return try instance.failures.collecting { self[name] }
     }
 
-    func _unknown(_ name: String) -> Realm.Error {
+    func _unknown(_ name: String) -> RealmError {
         let known = _propertyNames.joined(separator: ", ")
-        return Realm.Error(
+        return RealmError(
             .invalidInput,
             "'\(_frame == nil ? type(of: self).className() : _access.name)' has no property '\(name)'; "
                 + "it has \(known)")
@@ -162,7 +162,7 @@ extension ObjectBase {
                 fatalError(_unknown(name).description)
             }
             guard field.field.setAny(_field(field.offset), value) else {
-                fatalError(Realm.Error.badValue(plan.name, field, value).description)
+                fatalError(RealmError.badValue(plan.name, field, value).description)
             }
             return
         }
@@ -178,12 +178,12 @@ extension ObjectBase {
     /// Sets the properties of an unmanaged object from a dictionary, an array or an object.
     /// - Parameter allowsUnknown: whether unknown names are ignored.
     /// - Returns: the error for the first value that does not fit; nil if all fit.
-    func _assign(_ value: Any, allowsUnknown: Bool = true) -> Realm.Error? {
+    func _assign(_ value: Any, allowsUnknown: Bool = true) -> RealmError? {
         NestedAssignment.assign(self, value, allowsUnknown: allowsUnknown)
     }
 
     /// The part of ``_assign(_:allowsUnknown:)`` for one object: ``NestedAssignment`` calls it for each.
-    func _assignFields(_ value: Any, allowsUnknown: Bool = true) -> Realm.Error? {
+    func _assignFields(_ value: Any, allowsUnknown: Bool = true) -> RealmError? {
         let plan = ClassPlan.plan(for: type(of: self))
         func names() -> [String] { plan.fields.filter(\.isStored).map(\.name) }
         guard let pairs = ObjectMaker.pairs(value, names()) else { return .badObject(plan.name, names(), value) }

@@ -17,7 +17,7 @@ enum NestedAssignment {
     /// Assigns the properties of `object` from a dictionary, an array or an object.
     /// - Parameter allowsUnknown: whether unknown names in `value` are ignored; in values inside it they always are.
     /// - Returns: the error for the first value that does not fit; nil if all fit.
-    static func assign(_ object: ObjectBase, _ value: Any, allowsUnknown: Bool = true) -> Realm.Error? {
+    static func assign(_ object: ObjectBase, _ value: Any, allowsUnknown: Bool = true) -> RealmError? {
         if let known = strata_assignments() {
             return deeper(Unmanaged<Run>.fromOpaque(known).takeUnretainedValue(), object, value)
         }
@@ -33,7 +33,7 @@ enum NestedAssignment {
         }
     }
 
-    private static func deeper(_ run: Run, _ object: ObjectBase, _ value: Any) -> Realm.Error? {
+    private static func deeper(_ run: Run, _ object: ObjectBase, _ value: Any) -> RealmError? {
         if run.depth >= deepest {
             run.waiting.append((object, value))
             return nil

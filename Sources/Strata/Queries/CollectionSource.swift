@@ -26,7 +26,7 @@ enum CollectionSource {
     }
 
     /// - Throws: `invalidInput` for a condition that does not suit the elements.
-    func filtered(_ predicate: Predicate) throws(Realm.Error) -> CollectionSource {
+    func filtered(_ predicate: Predicate) throws(RealmError) -> CollectionSource {
         switch self {
         case .objects(let source):
             if PropertyEquality(predicate, source.access) != nil { return .objects(source.adding(.filter(predicate))) }

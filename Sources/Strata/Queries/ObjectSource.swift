@@ -307,7 +307,7 @@ public final class ObjectSource {
 
     func note(_ error: StorageError) {
         let isTold = instance.failures.note(error, in: access)
-        instance.report(access.name, nil, Realm.Error(error).description, isTold: isTold)
+        instance.report(access.name, nil, RealmError(error).description, isTold: isTold)
     }
 
     /// The same query in another instance of the same file; nil if the owner of a list does not exist there.

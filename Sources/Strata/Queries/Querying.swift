@@ -9,7 +9,7 @@ extension RealmCollection {
     /// An invalid query, such as a sum of texts, stops the program here: it is an error of the program.
     /// - Complexity: O(1); reading the results costs what ``Results/explain()`` shows.
     public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element> {
-        matching { () throws(Realm.Error) in isIncluded(Query(Predicate.Path())).predicate }
+        matching { () throws(RealmError) in isIncluded(Query(Predicate.Path())).predicate }
     }
 
     /// The elements that match a format such as `"age > %@ AND name CONTAINS[c] 'ta'"`; for plain values `SELF` is the
@@ -30,7 +30,7 @@ extension RealmCollection {
     /// The elements that match a format, with its arguments in an array, for code that passes on its caller's
     /// arguments.
     public func filter(_ format: String, argumentArray: [Any?]?) -> Results<Element> {
-        matching { () throws(Realm.Error) in try PredicateParser.parse(format, argumentArray ?? []) }
+        matching { () throws(RealmError) in try PredicateParser.parse(format, argumentArray ?? []) }
     }
 
     /// The elements that match a format.
@@ -38,28 +38,28 @@ extension RealmCollection {
     ///     let found = try people.tryFilter(field.text)
     /// - Throws: ``Realm/Error`` with `invalidInput` for an invalid format, with the position and what was expected
     ///   there, for a property that the class does not have, and for operands that are not comparable.
-    public func tryFilter(_ format: String, _ arguments: Any?...) throws(Realm.Error) -> Results<Element> {
+    public func tryFilter(_ format: String, _ arguments: Any?...) throws(RealmError) -> Results<Element> {
         try tryFilter(format, argumentArray: arguments)
     }
 
     /// ``tryFilter(_:_:)`` with the arguments in an array.
-    public func tryFilter(_ format: String, argumentArray: [Any?]?) throws(Realm.Error) -> Results<Element> {
+    public func tryFilter(_ format: String, argumentArray: [Any?]?) throws(RealmError) -> Results<Element> {
         try matching(try PredicateParser.parse(format, argumentArray ?? []))
     }
 
-    func matching(_ predicate: Predicate) throws(Realm.Error) -> Results<Element> {
+    func matching(_ predicate: Predicate) throws(RealmError) -> Results<Element> {
         try requiredSource.filtered(predicate).results()
     }
 
-    private func matching(_ predicate: () throws(Realm.Error) -> Predicate) -> Results<Element> {
-        do throws(Realm.Error) { return try matching(try predicate()) } catch { fatalError(error.description) }
+    private func matching(_ predicate: () throws(RealmError) -> Predicate) -> Results<Element> {
+        do throws(RealmError) { return try matching(try predicate()) } catch { fatalError(error.description) }
     }
 
     // MARK: Places
 
     /// The index of the first match. In an unmanaged collection the elements are tested one by one.
     public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? {
-        place { () throws(Realm.Error) in isIncluded(Query(Predicate.Path())).predicate }
+        place { () throws(RealmError) in isIncluded(Query(Predicate.Path())).predicate }
     }
 
     /// The index of the first match of a format.
@@ -75,14 +75,14 @@ extension RealmCollection {
 
     /// The index of the first match of a format, with its arguments in an array.
     public func index(matching format: String, argumentArray: [Any?]?) -> Int? {
-        place { () throws(Realm.Error) in try PredicateParser.parse(format, argumentArray ?? []) }
+        place { () throws(RealmError) in try PredicateParser.parse(format, argumentArray ?? []) }
     }
 
-    func place(_ predicate: () throws(Realm.Error) -> Predicate) -> Int? {
-        do throws(Realm.Error) { return try place(of: try predicate()) } catch { fatalError(error.description) }
+    func place(_ predicate: () throws(RealmError) -> Predicate) -> Int? {
+        do throws(RealmError) { return try place(of: try predicate()) } catch { fatalError(error.description) }
     }
 
-    private func place(of predicate: Predicate) throws(Realm.Error) -> Int? {
+    private func place(of predicate: Predicate) throws(RealmError) -> Int? {
         switch managedSource {
         case .objects(let source)?:
             return try matching(predicate)._source?.key(at: 0).flatMap { source.index(of: $0) }
@@ -94,7 +94,7 @@ extension RealmCollection {
         }
     }
 
-    private func unmanagedPlace(of predicate: Predicate) throws(Realm.Error) -> Int? {
+    private func unmanagedPlace(of predicate: Predicate) throws(RealmError) -> Int? {
         let tag = ColumnTag(Element._elementShape, isPrimary: false)
         if tag.type == .object {
             for (place, element) in enumerated() {

@@ -107,12 +107,12 @@ struct ValueCondition {
     /// - Throws: `invalidInput` for a condition on anything but the value itself, and for operands that do not suit.
     static func make(
         _ predicate: Predicate, _ tag: ColumnTag, _ name: String
-    ) throws(Realm.Error) -> (_StoredValue) -> Bool {
+    ) throws(RealmError) -> (_StoredValue) -> Bool {
         try predicate.checkDepth()
         return try ValueCondition(tag: tag, name: name).condition(predicate)
     }
 
-    private func condition(_ predicate: Predicate) throws(Realm.Error) -> (_StoredValue) -> Bool {
+    private func condition(_ predicate: Predicate) throws(RealmError) -> (_StoredValue) -> Bool {
         switch predicate {
         case .constant(let value): return { _ in value }
         case .tooDeep: return { _ in false }
@@ -129,17 +129,17 @@ struct ValueCondition {
         }
     }
 
-    private func conditions(_ parts: PredicateParts) throws(Realm.Error) -> [(_StoredValue) -> Bool] {
+    private func conditions(_ parts: PredicateParts) throws(RealmError) -> [(_StoredValue) -> Bool] {
         var made: [(_StoredValue) -> Bool] = []
         for part in parts { made.append(try condition(part)) }
         return made
     }
 
-    private func condition(_ comparison: Predicate.Comparison) throws(Realm.Error) -> (_StoredValue) -> Bool {
+    private func condition(_ comparison: Predicate.Comparison) throws(RealmError) -> (_StoredValue) -> Bool {
         let type = OperandType.scalar(tag.type)
         try OperandType.check(comparison.comparator, type, "SELF")
         if comparison.comparator == .between, case .values(let bounds) = comparison.right, bounds.count != 2 {
-            throw Realm.Error(.invalidInput, "BETWEEN needs two values, a lower and an upper one")
+            throw RealmError(.invalidInput, "BETWEEN needs two values, a lower and an upper one")
         }
         let left = try operand(comparison.left, type)
         let options = type.isText ? comparison.options : []
@@ -158,7 +158,7 @@ struct ValueCondition {
 
     private func operand(
         _ expression: Predicate.Expression, _ type: OperandType
-    ) throws(Realm.Error) -> (_StoredValue) -> [_StoredValue] {
+    ) throws(RealmError) -> (_StoredValue) -> [_StoredValue] {
         switch expression {
         case .path(let path) where path.names.isEmpty && path.variable == nil: return { [$0] }
         case .value(let constant):
@@ -169,7 +169,7 @@ struct ValueCondition {
             for part in parts { all.append(try operand(part, type)) }
             return { value in all.flatMap { $0(value) } }
         case .path, .aggregate, .subquery, .object, .members, .shape:
-            throw Realm.Error(
+            throw RealmError(
                 .invalidInput,
                 "'\(name)' holds plain values, which have no properties: '\(expression)' cannot be asked; SELF is the "
                     + "value")

@@ -41,7 +41,7 @@ final class AsyncWrites {
         let id: Int
         /// Called when the transaction is acquired: inside the write; for a request that claims the transaction later,
         /// only to tell it so.
-        var run: (Result<Void, Realm.Error>) -> Void
+        var run: (Result<Void, RealmError>) -> Void
         let takesGrantLater: Bool
         /// Whether a request that claims its transaction was told that it is acquired.
         var isTold = false
@@ -71,7 +71,7 @@ final class AsyncWrites {
     /// - Parameter run: called inside the write, which is rolled back unless `run` ends it; or with the error for which
     ///   there is no write.
     /// - Returns: the request's number.
-    func begin(_ run: @escaping (Result<Void, Realm.Error>) -> Void) -> Int {
+    func begin(_ run: @escaping (Result<Void, RealmError>) -> Void) -> Int {
         let id = nextID()
         requests.append(Request(id: id, run: run, takesGrantLater: false))
         #if Zoo
@@ -85,7 +85,7 @@ final class AsyncWrites {
     /// Requests a write for a task. Calls `isThere` when the transaction is acquired; the task then begins the write by
     /// ``claim(_:)``.
     /// - Parameter id: from ``reserve()``, or of a request whose claim was `late`.
-    func wait(_ id: Int, _ isThere: @escaping (Result<Void, Realm.Error>) -> Void) {
+    func wait(_ id: Int, _ isThere: @escaping (Result<Void, RealmError>) -> Void) {
         if let place = requests.firstIndex(where: { $0.id == id }) {
             requests[place].run = isThere
             requests[place].isTold = false
@@ -181,7 +181,7 @@ final class AsyncWrites {
         do throws(StorageError) {
             if let transaction = try takeGrant() { serve(transaction) } else { pump() }
         } catch {
-            if !requests.isEmpty { requests.removeFirst().run(.failure(Realm.Error(error))) }
+            if !requests.isEmpty { requests.removeFirst().run(.failure(RealmError(error))) }
             pump()
         }
     }
@@ -201,7 +201,7 @@ final class AsyncWrites {
             }
             let request = requests.removeFirst()
             isRunning = true
-            do throws(Realm.Error) {
+            do throws(RealmError) {
                 try instance.writing.begin(running)
                 request.run(.success(()))
                 // A request without a commit is rolled back.
@@ -219,7 +219,7 @@ final class AsyncWrites {
 
     /// Begins the write of a request, after it was told that its transaction is acquired.
     /// - Throws: why there is no write; the request is removed then.
-    func claim(_ id: Int) throws(Realm.Error) -> Claim {
+    func claim(_ id: Int) throws(RealmError) -> Claim {
         guard requests.contains(where: { $0.id == id }) else { return .withdrawn }
         isAcquiring = false
         guard requests.first?.id == id else { return .late }
@@ -229,11 +229,11 @@ final class AsyncWrites {
         } catch {
             requests.removeFirst()
             pump()
-            throw Realm.Error(error)
+            throw RealmError(error)
         }
         guard let transaction = granted else { return .late }
         requests.removeFirst()
-        do throws(Realm.Error) { try instance.writing.begin(transaction) } catch {
+        do throws(RealmError) { try instance.writing.begin(transaction) } catch {
             pump()
             throw error
         }
@@ -290,7 +290,7 @@ final class AsyncWrites {
         } catch {
             instance.writing.end(write, isCancelled: true)
             instance.showNewest(after: write.transaction)
-            later { completion(Realm.Error(error)) }
+            later { completion(RealmError(error)) }
         }
         if groupTransaction == nil { endGroup() }
         if !isRunning { pump() }
@@ -337,7 +337,7 @@ final class AsyncWrites {
         unfinished -= 1
         if !instance.isInWrite && !instance.refresh() { instance.observation.deliver(instance) }
         for member in members where cancelledCompletions.remove(member.id) == nil {
-            member.run(failure.map { Realm.Error($0) })
+            member.run(failure.map { RealmError($0) })
         }
         pump()
     }

@@ -79,7 +79,7 @@ extension Realm {
     public func verify(progress: ((Double) -> Void)? = nil) throws -> [Damage] {
         try instance.requireHere()
         guard let view = instance.currentView else {
-            throw Error(.wrongState, "the Realm was invalidated; refresh it before it is verified")
+            throw RealmError(.wrongState, "the Realm was invalidated; refresh it before it is verified")
         }
         let survey = DamageSurvey(view) { share in
             progress?(share)
@@ -88,10 +88,11 @@ extension Realm {
         var places = try storage { () throws(StorageError) in try survey.run() }
         if places.isEmpty, !instance.isInWrite {
             do { try StoreVerification(of: instance.store).holdAgainstRules(view) } catch let error as StorageError {
-                guard let place = DamagedPlace(error, table: nil) else { throw Error(error) }
+                guard let place = DamagedPlace(error, table: nil) else { throw RealmError(error) }
                 places.append(place)
             } catch {
-                throw Error(.invalidDatabase, "\(instance.configuration.path) breaks a rule of its format: \(error)")
+                throw RealmError(
+                    .invalidDatabase, "\(instance.configuration.path) breaks a rule of its format: \(error)")
             }
         }
         instance.failures.noteFound(places)

@@ -14,18 +14,18 @@ enum InstanceCache {
 
     /// The live instance of a configuration on `queue`, or without one where the caller runs; opened if there is none.
     /// - Throws: ``Realm/Error``, or the error of the migration block.
-    static func instance(_ configuration: Realm.Configuration, queue: DispatchQueue?) throws -> RealmInstance {
+    static func instance(_ configuration: RealmConfiguration, queue: DispatchQueue?) throws -> RealmInstance {
         try instance(configuration, queue.map { .queue($0) } ?? .here)
     }
 
-    static func instance(_ configuration: Realm.Configuration, _ place: Confinement) throws -> RealmInstance {
+    static func instance(_ configuration: RealmConfiguration, _ place: Confinement) throws -> RealmInstance {
         if let known = try known(configuration, place) { return known }
         return try make(configuration, try SharedStore.open(configuration), place)
     }
 
     /// The instance of a file that is already open.
     static func instance(
-        _ configuration: Realm.Configuration, _ shared: SharedStore, _ place: Confinement
+        _ configuration: RealmConfiguration, _ shared: SharedStore, _ place: Confinement
     ) throws -> RealmInstance {
         if let known = try known(configuration, place, shared) { return known }
         return try make(configuration, shared, place)
@@ -39,12 +39,12 @@ enum InstanceCache {
 
     /// The live instance of an open file where the caller runs. On an actor that has the file open it is the actor's
     /// own; an actor that has not cannot be told from the thread that it runs on. Nil if it cannot be opened.
-    static func live(_ configuration: Realm.Configuration, _ shared: SharedStore) -> RealmInstance? {
+    static func live(_ configuration: RealmConfiguration, _ shared: SharedStore) -> RealmInstance? {
         if let known = onActor(configuration, shared) { return known }
         do { return try instance(configuration, shared, .here) } catch { return nil }
     }
 
-    private static func onActor(_ configuration: Realm.Configuration, _ shared: SharedStore) -> RealmInstance? {
+    private static func onActor(_ configuration: RealmConfiguration, _ shared: SharedStore) -> RealmInstance? {
         let references = instances.withLock { instances in
             instances.compactMap { key, reference -> InstanceReference? in
                 guard case .actor = key.place, key.store == shared.key else { return nil }
@@ -62,7 +62,7 @@ enum InstanceCache {
     }
 
     private static func known(
-        _ configuration: Realm.Configuration, _ place: Confinement, _ shared: SharedStore? = nil
+        _ configuration: RealmConfiguration, _ place: Confinement, _ shared: SharedStore? = nil
     ) throws -> RealmInstance? {
         try configuration.requirePlace()
         let reference = instances.withLock { $0[Key(store: SharedStore.Key(configuration), place: place.identity)] }
@@ -77,7 +77,7 @@ enum InstanceCache {
     }
 
     private static func make(
-        _ configuration: Realm.Configuration, _ shared: SharedStore, _ place: Confinement
+        _ configuration: RealmConfiguration, _ shared: SharedStore, _ place: Confinement
     ) throws -> RealmInstance {
         let made = try unshared(configuration, shared, place)
         let reference = made.reference
@@ -91,7 +91,7 @@ enum InstanceCache {
 
     /// A new live instance, which the cache does not know.
     static func unshared(
-        _ configuration: Realm.Configuration, _ shared: SharedStore, _ place: Confinement
+        _ configuration: RealmConfiguration, _ shared: SharedStore, _ place: Confinement
     ) throws -> RealmInstance {
         let target = InstanceReference()
         let scheduler = place.scheduler
@@ -104,7 +104,7 @@ enum InstanceCache {
             shared.add(inbox)
             made.show(try shared.store.snapshot())
         } catch {
-            throw Realm.Error(error)
+            throw RealmError(error)
         }
         return made
     }
@@ -129,15 +129,15 @@ extension RealmInstance {
     }
 }
 
-extension Realm.Configuration {
+extension RealmConfiguration {
     /// - Throws: `invalidInput` if it names neither a file nor a database in memory.
-    func requirePlace() throws(Realm.Error) {
+    func requirePlace() throws(RealmError) {
         if fileURL != nil || inMemoryIdentifier != nil { return }
-        throw Realm.Error(.invalidInput, "the configuration has neither fileURL nor inMemoryIdentifier")
+        throw RealmError(.invalidInput, "the configuration has neither fileURL nor inMemoryIdentifier")
     }
 
     /// Whether an instance of this configuration can serve `other`.
-    func isCompatible(with other: Realm.Configuration) -> Bool {
+    func isCompatible(with other: RealmConfiguration) -> Bool {
         guard readOnly == other.readOnly, schemaVersion == other.schemaVersion else { return false }
         guard invalidAccess == other.invalidAccess, encryptionKey == other.encryptionKey else { return false }
         return objectTypes.map { $0.map { ObjectIdentifier($0) } }

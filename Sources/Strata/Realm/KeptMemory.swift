@@ -17,7 +17,7 @@ enum KeptMemory {
     }
 
     /// Called at each open of a store: retains an in-memory one, if the program has set ``isOn``.
-    static func keep(_ store: SharedStore, _ configuration: Realm.Configuration) {
+    static func keep(_ store: SharedStore, _ configuration: RealmConfiguration) {
         guard configuration.inMemoryIdentifier != nil else { return }
         state.withLock { if $0.isOn { $0.stores[store.key] = store } }
     }
@@ -36,7 +36,7 @@ enum KeptMemory {
     }
 }
 
-extension Realm.Configuration {
+extension RealmConfiguration {
     /// Whether an in-memory Realm keeps its contents after its last instance, until ``Realm/endInMemoryRealms()``.
     ///
     /// Off by default: an in-memory Realm lives as long as its instances. If on, a fixture that a test's `setUp` makes
@@ -49,7 +49,7 @@ extension Realm.Configuration {
 }
 
 extension Realm {
-    /// Gives up every in-memory Realm that ``Configuration/keepsInMemoryRealms`` keeps. One that the program still uses
-    /// lives until it is released; the others are empty at their next open.
+    /// Gives up every in-memory Realm that ``RealmConfiguration/keepsInMemoryRealms`` keeps. One that the program still
+    /// uses lives until it is released; the others are empty at their next open.
     public static func endInMemoryRealms() { KeptMemory.endAll() }
 }

@@ -4,9 +4,9 @@ import StrataStorage
 /// Verifies a file when it is opened, beyond the pages that the open itself reads.
 struct OpenVerification {
     private let store: Store
-    private let configuration: Realm.Configuration
+    private let configuration: RealmConfiguration
 
-    init(_ store: Store, _ configuration: Realm.Configuration) {
+    init(_ store: Store, _ configuration: RealmConfiguration) {
         self.store = store
         self.configuration = configuration
     }
@@ -32,7 +32,7 @@ struct OpenVerification {
     }
 
     /// Verifies a larger file in the background; stops when the file's last Realm in this process was released.
-    static func begin(_ shared: SharedStore, _ configuration: Realm.Configuration) {
+    static func begin(_ shared: SharedStore, _ configuration: RealmConfiguration) {
         let verification = OpenVerification(shared.store, configuration)
         guard verification.isWanted, !verification.isSmall else { return }
         DispatchQueue.global(qos: .utility).async { [weak shared] in

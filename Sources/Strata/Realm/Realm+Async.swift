@@ -30,7 +30,7 @@ extension Realm {
         configuration: Configuration = .defaultConfiguration, actor: isolated (any Actor)? = #isolation
     ) async throws -> Realm {
         guard let actor else {
-            throw Realm.Error(
+            throw RealmError(
                 .invalidInput,
                 "Realm.open is for code that runs on an actor, which an actor's init does not yet; "
                     + "use Realm(configuration:actor:) with self there, or Realm(configuration:) off actors")
@@ -120,7 +120,7 @@ extension Realm {
         try Task.checkCancellation()
         try await withTaskCancellationHandler {
             while true {
-                let turn: Swift.Result<Void, Realm.Error> = await withCheckedContinuation(isolation: isolation) {
+                let turn: Swift.Result<Void, RealmError> = await withCheckedContinuation(isolation: isolation) {
                     continuation in
                     writes.wait(id) { continuation.resume(returning: $0) }
                 }
@@ -216,7 +216,7 @@ extension Realm {
     public func cancelAsyncWrite(_ id: AsyncTransactionId) throws {
         try instance.requireHere()
         guard instance.writing.startedAsyncWrites?.cancel(id) ?? false else {
-            throw Realm.Error(.invalidInput, "no asynchronous write \(id) waits; it is done, or was cancelled before")
+            throw RealmError(.invalidInput, "no asynchronous write \(id) waits; it is done, or was cancelled before")
         }
     }
 
@@ -230,11 +230,11 @@ extension Realm {
         "asynchronous writes need a Realm of the main thread, of a queue or of an actor: open it with queue: or actor:"
     }
 
-    private func asynchronousRefusal() -> Realm.Error? {
+    private func asynchronousRefusal() -> RealmError? {
         if let refusal = instance.writing.refusal(), !(instance.isInWrite && refusal.code == .wrongState) {
             return refusal
         }
-        return instance.confinement.scheduler == nil ? Realm.Error(.wrongState, Self.asynchronousRefusalText) : nil
+        return instance.confinement.scheduler == nil ? RealmError(.wrongState, Self.asynchronousRefusalText) : nil
     }
 
     /// Whether an asynchronous write can be requested. If not, calls the completion with the reason; without a

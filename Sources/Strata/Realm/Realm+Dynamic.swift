@@ -21,7 +21,7 @@ extension Realm {
             return instance.materialize(access, row) as? DynamicObject
         } catch {
             let isTold = instance.failures.note(error, in: access)
-            instance.report(access.name, nil, Realm.Error(error).description, isTold: isTold)
+            instance.report(access.name, nil, RealmError(error).description, isTold: isTold)
             return nil
         }
     }
@@ -34,7 +34,8 @@ extension Realm {
         let access = requireAccess(named: typeName)
         if access.isEmbedded {
             instance.fail(
-                Error(.invalidInput, "'\(typeName)' is embedded: its objects are made with the values of their parents")
+                RealmError(
+                    .invalidInput, "'\(typeName)' is embedded: its objects are made with the values of their parents")
             )
         }
         return unsafeDowncast(instance.create(access, value, update), to: DynamicObject.self)

@@ -25,7 +25,7 @@ extension Realm {
     ) throws -> [Configuration.DamageReport.ClassReport] {
         let cipher = try Configuration.cipher(encryptionKey)
         if try Self.exists(fileURL.path, instance.configuration) {
-            throw Error(.fileExists, "\(fileURL.path) is there already; choose another name", fileURL: fileURL)
+            throw RealmError(.fileExists, "\(fileURL.path) is there already; choose another name", fileURL: fileURL)
         }
         if let failure = instance.write?.failure { throw failure }
         do throws(StorageError) {
@@ -35,7 +35,7 @@ extension Realm {
                 try instance.store.writeCopy(to: fileURL.path, cipher: cipher)
             }
         } catch {
-            guard error.isUnreadable, instance.configuration.inMemoryIdentifier == nil else { throw Error(error) }
+            guard error.isUnreadable, instance.configuration.inMemoryIdentifier == nil else { throw RealmError(error) }
             instance.failures.note(error, in: nil)
             return try instance.writeCopyPastDamage(to: fileURL.path, cipher)
         }
@@ -48,7 +48,7 @@ extension Realm {
     @discardableResult
     public func writeCopy(configuration: Configuration) throws -> [Configuration.DamageReport.ClassReport] {
         guard let fileURL = configuration.fileURL else {
-            throw Error(.invalidInput, "a copy needs a file; give the configuration a fileURL")
+            throw RealmError(.invalidInput, "a copy needs a file; give the configuration a fileURL")
         }
         return try writeCopy(toFile: fileURL, encryptionKey: configuration.encryptionKey)
     }
@@ -65,7 +65,7 @@ extension Realm {
     public static func deleteFiles(for configuration: Configuration) throws -> Bool {
         KeptMemory.end(SharedStore.Key(configuration))
         guard !SharedStore.isOpen(configuration) else {
-            throw Error(.alreadyOpen, "\(configuration.path) is open; release every Realm and object of it first")
+            throw RealmError(.alreadyOpen, "\(configuration.path) is open; release every Realm and object of it first")
         }
         SharedStore.dropUnclosed(configuration)
         return try SchemaSetup.removeFiles(configuration)
@@ -87,7 +87,7 @@ extension Realm {
     private static func exists(_ path: String, _ configuration: Configuration) throws -> Bool {
         let fileSystem = configuration.storeOptions.fileSystem
         do throws(FileError) { return try fileSystem.status(try fileSystem.resolve(path)) != nil } catch {
-            throw Error(error)
+            throw RealmError(error)
         }
     }
 }
@@ -97,7 +97,7 @@ extension RealmInstance {
     /// file beside `path`, writes the copy from that file, and removes that file.
     fileprivate func writeCopyPastDamage(
         to path: String, _ cipher: (any Cipher)?
-    ) throws -> [Realm.Configuration.DamageReport.ClassReport] {
+    ) throws -> [RealmConfiguration.DamageReport.ClassReport] {
         let options = try configuration.sealedOptions()
         return try storage { () throws(StorageError) in
             let plain = path + ".salvaged"
@@ -120,7 +120,7 @@ extension RealmInstance {
                 SchemaSetup.close(salvaged)
                 throw error
             }
-            return report.tables.map(Realm.Configuration.DamageReport.ClassReport.init)
+            return report.tables.map(RealmConfiguration.DamageReport.ClassReport.init)
         }
     }
 }

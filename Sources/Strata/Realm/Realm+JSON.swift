@@ -17,7 +17,8 @@ extension Realm {
     ) throws -> Element {
         try JSONInput.read(json) { cursor, lines in
             guard cursor.kind() == .object else {
-                throw Error(.invalidInput, "a \(type.className()) is made from a JSON object; for a list use createAll")
+                throw RealmError(
+                    .invalidInput, "a \(type.className()) is made from a JSON object; for a list use createAll")
             }
             guard var objects = objects(type, update, lines) else {
                 return create(type, value: cursor.value(), update: update)
@@ -35,7 +36,7 @@ extension Realm {
     ) throws -> [Element] {
         try JSONInput.read(json) { cursor, lines in
             guard cursor.kind() == .list else {
-                throw Error(.invalidInput, "the JSON is no list; for a single object use create")
+                throw RealmError(.invalidInput, "the JSON is no list; for a single object use create")
             }
             var made: [Element] = []
             cursor.enter()

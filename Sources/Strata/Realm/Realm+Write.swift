@@ -48,7 +48,7 @@ extension Realm {
     public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
         try instance.requireHere()
         guard instance.isInWrite else {
-            throw Realm.Error(.wrongState, "commitWrite without beginWrite; begin a write first, or use write { ... }")
+            throw RealmError(.wrongState, "commitWrite without beginWrite; begin a write first, or use write { ... }")
         }
         try instance.writing.commit(withoutNotifying: tokens)
     }

@@ -19,6 +19,9 @@ import Synchronization
 /// Opening the same file again there returns the same Realm. Many threads and processes may have a file open; one at a
 /// time writes.
 public struct Realm: Equatable {
+    public typealias Error = RealmError
+    public typealias Configuration = RealmConfiguration
+
     let instance: RealmInstance
 
     init(_ instance: RealmInstance) { self.instance = instance }
@@ -40,7 +43,7 @@ public struct Realm: Equatable {
     ///   migration block.
     public init(configuration: Configuration, queue: DispatchQueue? = nil) throws {
         if let queue, !Confinement.queue(queue).isHere {
-            throw Error(
+            throw RealmError(
                 .incorrectThread,
                 "a Realm for the queue '\(queue.label)' is opened on that queue: call this inside its async or sync")
         }
@@ -131,7 +134,7 @@ public struct Realm: Equatable {
         } catch {
             // The index of primary keys may be damaged: the readable rows are compared one by one.
             let isTold = instance.failures.note(error, in: access)
-            instance.report(access.name, nil, Realm.Error(error).description, isTold: isTold)
+            instance.report(access.name, nil, RealmError(error).description, isTold: isTold)
             return PrimaryKeyLookup(access).readableRow(of: value).flatMap { instance.materialize(access, $0) }
         }
     }

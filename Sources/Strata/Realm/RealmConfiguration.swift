@@ -1,3 +1,4 @@
+import Platform
 import StrataCrypto
 import StrataFiles
 import StrataStorage
@@ -8,208 +9,201 @@ import Synchronization
 #else
     import Foundation
 #endif
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// Runs when a file is opened whose schema version is older than the configuration's. If it throws, the file is
 /// unchanged, and the open throws the same error.
 public typealias MigrationBlock = @Sendable (_ migration: Migration, _ oldSchemaVersion: UInt64) throws -> Void
 
-extension Realm {
-    /// Where the database is, and the options for opening it.
-    ///
-    ///     let configuration = Realm.Configuration(fileURL: url, schemaVersion: 2, migrationBlock: { migration, old in
-    ///         if old < 1 { ... }
-    ///         if old < 2 { ... }
-    ///     })
-    public struct Configuration: Sendable {
-        /// What is guaranteed for a commit when `write` returns.
-        public enum Durability: Sendable {
-            /// The commit survives a loss of power.
-            case full
-            /// A loss of power may lose the newest commits, and none before them; the file stays consistent.
-            case periodic
-            /// Nothing: the kernel writes its page cache back at its own time.
-            case none
-        }
-
-        /// Whether the file system guarantees what the database relies on: locks and mappings that all processes share,
-        /// and syncs that reach the disk.
-        public enum FileSystemTrust: Sendable {
-            /// An open of a file on NFS, CIFS, FUSE, 9p or a similar file system reports by ``Configuration/report``
-            /// what is not safe there.
-            case checked
-            /// The program knows that it does: a single machine has the file open, and its syncs reach a disk.
-            case trusted
-        }
-
-        /// What happens when the program reads a deleted object or something else that does not exist.
-        public enum InvalidAccess: Sendable {
-            /// The read returns a substitute, such as the property's declared default, and is reported to
-            /// ``Configuration/invalidAccessHandler``.
-            case substitute
-            /// The program ends with a message, as with RealmSwift.
-            case trap
-        }
-
-        /// A read of something deleted, missing or unreadable.
-        public struct InvalidAccessReport: Sendable {
-            /// The class; empty if the report is about the Realm: no further version can be pinned.
-            public let className: String
-            /// The row's key; nil if the read was of no single row.
-            public let key: Int64?
-            /// The version that the Realm showed; 0 if it showed none, and for damage.
-            public let version: UInt64
-            public let message: String
-        }
-
-        private static let standard = Mutex(Configuration())
-
-        /// The configuration that `Realm()` uses.
-        public static var defaultConfiguration: Configuration {
-            get { standard.withLock { $0 } }
-            set { standard.withLock { $0 = newValue } }
-        }
-
-        /// The file; nil for an in-memory Realm. Setting it clears `inMemoryIdentifier`.
-        public var fileURL: URL? {
-            didSet { if fileURL != nil { inMemoryIdentifier = nil } }
-        }
-        /// The name of an in-memory Realm, which lives as long as its instances, or longer with
-        /// ``keepsInMemoryRealms``.
-        public var inMemoryIdentifier: String? {
-            didSet { if inMemoryIdentifier != nil { fileURL = nil } }
-        }
-        /// 64 bytes that encrypt a new file, or open an encrypted one. Needs a build with the trait Crypto.
-        public var encryptionKey: Data?
-        public var readOnly: Bool
-        public var schemaVersion: UInt64
-        public var migrationBlock: MigrationBlock?
-        /// One step per version, instead of a block.
-        public var migrationPlan: MigrationPlan?
-        /// Whether the file is copied before it is migrated.
-        public var migrationBackup: MigrationBackup
-        /// Called with the progress of a migration, on the thread that opens, at steps of some thousand objects.
-        public var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
-        /// Whether a file that needs a migration is deleted, so that the Realm starts empty, instead of being migrated.
-        public var deleteRealmIfMigrationNeeded: Bool
-        /// The file that is copied when there is none at `fileURL` yet: compacted, and encrypted with the same key. The
-        /// copy is migrated like any other file.
-        public var seedFilePath: URL?
-        /// How many versions of the file may be in use: the newest, and those that other processes, frozen Realms,
-        /// snapshots and Realms that were not refreshed have pinned. Nil for no limit. While more are in use, a write
-        /// throws `tooManyVersions`; it may be tried again later.
-        public var maximumNumberOfActiveVersions: UInt?
-        /// Asked at the first open of the file in this process, with total and used bytes: true rewrites the file.
-        public var shouldCompactOnLaunch: (@Sendable (Int, Int) -> Bool)?
-        /// How the file grows; small fixed steps suit many small commits, large ones bulk loads.
-        public var growth: GrowthPolicy
-        /// When the file is compacted, besides ``shouldCompactOnLaunch``.
-        public var compaction: CompactionPolicy
-        /// The classes of this Realm, to which the classes that they link to are added; nil for all classes of the
-        /// program.
-        public var objectTypes: [ObjectBase.Type]?
-        public var durability: Durability
-        public var invalidAccess: InvalidAccess
-        /// Called with every event of the database that no call can throw: damage, reads of missing values, a close
-        /// that failed. Called on the thread that found it. If neither this nor the handler of that kind is set,
-        /// reports are printed to standard error: the first twenty different ones of a file in full; the rest are
-        /// counted.
-        public var report: (@Sendable (Report) -> Void)?
-        /// Called with every read that got a substitute, on the thread that read.
-        public var invalidAccessHandler: (@Sendable (InvalidAccessReport) -> Void)?
-        /// What an open does with a damaged file; that of a read-only Realm always throws. Policies other than `fail`
-        /// verify the file when it is opened, like ``Verification/atOpen``, and also act on damage that an earlier
-        /// process found.
-        public var onDamage: DamagePolicy
-        /// When pages are verified: when the program first reads them, or all when the file is opened.
-        public var verification: Verification
-        /// A file of at most this many bytes is verified before the open returns, a larger one in the background.
-        public var verificationLimit: Int
-        /// Called with what ``onDamage`` did to a damaged file before the open returns, on the thread that opens.
-        public var recoveryHandler: (@Sendable (DamageReport) -> Void)?
-        /// Called if closing the file failed after its last Realm was released, on the thread that released it. Without
-        /// a handler, a line is printed to standard error.
-        ///
-        /// With ``Durability/full`` no commit is lost. With the other classes the newest commits may be in memory only,
-        /// for instance on a full disk: the file then stays open, and the next open in this process writes them, once
-        /// there is space. They are lost if the process ends before.
-        public var closeFailureHandler: (@Sendable (Error) -> Void)?
-        /// For how many seconds a write waits for another process that has the turn to write and gives no sign of life,
-        /// because it was stopped by a signal, by a debugger or with its container. Then the write throws
-        /// `processStopped`. A process in a long write gives signs of life, and is waited for.
-        public var stoppedProcessTimeout: Double = 20
-        /// Whether an open reports a file system that another machine or a program serves.
-        public var fileSystem = FileSystemTrust.checked
-        /// File system and scheduler, for tests and for a harness.
-        package var files: (any FileSystem)?
-        package var scheduling: (any Scheduling)?
-
-        public init(
-            fileURL: URL? = Configuration.defaultFileURL(), inMemoryIdentifier: String? = nil,
-            encryptionKey: Data? = nil, readOnly: Bool = false, schemaVersion: UInt64 = 0,
-            migrationBlock: MigrationBlock? = nil, deleteRealmIfMigrationNeeded: Bool = false,
-            shouldCompactOnLaunch: (@Sendable (Int, Int) -> Bool)? = nil, objectTypes: [ObjectBase.Type]? = nil,
-            durability: Durability = .full, invalidAccess: InvalidAccess = .substitute,
-            invalidAccessHandler: (@Sendable (InvalidAccessReport) -> Void)? = nil,
-            onDamage: DamagePolicy = .fail, recoveryHandler: (@Sendable (DamageReport) -> Void)? = nil,
-            migrationPlan: MigrationPlan? = nil, migrationBackup: MigrationBackup = .none,
-            migrationProgress: (@Sendable (MigrationProgress) -> Void)? = nil, seedFilePath: URL? = nil,
-            maximumNumberOfActiveVersions: UInt? = nil, growth: GrowthPolicy = .standard,
-            compaction: CompactionPolicy = .never, closeFailureHandler: (@Sendable (Error) -> Void)? = nil,
-            report: (@Sendable (Report) -> Void)? = nil, verification: Verification = .whenRead,
-            verificationLimit: Int = Configuration.standardVerificationLimit
-        ) {
-            self.fileURL = inMemoryIdentifier == nil ? fileURL : nil
-            self.inMemoryIdentifier = inMemoryIdentifier
-            self.encryptionKey = encryptionKey
-            self.readOnly = readOnly
-            self.schemaVersion = schemaVersion
-            self.migrationBlock = migrationBlock
-            self.deleteRealmIfMigrationNeeded = deleteRealmIfMigrationNeeded
-            self.shouldCompactOnLaunch = shouldCompactOnLaunch
-            self.objectTypes = objectTypes
-            self.durability = durability
-            self.invalidAccess = invalidAccess
-            self.invalidAccessHandler = invalidAccessHandler
-            self.onDamage = onDamage
-            self.recoveryHandler = recoveryHandler
-            self.migrationPlan = migrationPlan
-            self.migrationBackup = migrationBackup
-            self.migrationProgress = migrationProgress
-            self.seedFilePath = seedFilePath
-            self.maximumNumberOfActiveVersions = maximumNumberOfActiveVersions
-            self.growth = growth
-            self.compaction = compaction
-            self.closeFailureHandler = closeFailureHandler
-            self.report = report
-            self.verification = verification
-            self.verificationLimit = verificationLimit
-        }
-
-        /// `default.strata` in the user's data directory, under the program's name.
-        public static func defaultFileURL() -> URL? {
-            let base = variable("XDG_DATA_HOME") ?? (variable("HOME") ?? ".") + "/.local/share"
-            let program = CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "strata"
-            return URL(filePath: base + "/" + program + "/" + defaultFileName, directoryHint: .notDirectory)
-        }
-
-        static let defaultFileName = "default.strata"
-
-        /// A variable of the environment, without a copy of all of them.
-        private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+/// Where the database is, and the options for opening it. A program calls it ``Realm/Configuration``.
+///
+///     let configuration = Realm.Configuration(fileURL: url, schemaVersion: 2, migrationBlock: { migration, old in
+///         if old < 1 { ... }
+///         if old < 2 { ... }
+///     })
+public struct RealmConfiguration: Sendable {
+    /// What is guaranteed for a commit when `write` returns.
+    public enum Durability: Sendable {
+        /// The commit survives a loss of power.
+        case full
+        /// A loss of power may lose the newest commits, and none before them; the file stays consistent.
+        case periodic
+        /// Nothing: the kernel writes its page cache back at its own time.
+        case none
     }
+
+    /// Whether the file system guarantees what the database relies on: locks and mappings that all processes share,
+    /// and syncs that reach the disk.
+    public enum FileSystemTrust: Sendable {
+        /// An open of a file on NFS, CIFS, FUSE, 9p or a similar file system reports by ``RealmConfiguration/report``
+        /// what is not safe there.
+        case checked
+        /// The program knows that it does: a single machine has the file open, and its syncs reach a disk.
+        case trusted
+    }
+
+    /// What happens when the program reads a deleted object or something else that does not exist.
+    public enum InvalidAccess: Sendable {
+        /// The read returns a substitute, such as the property's declared default, and is reported to
+        /// ``RealmConfiguration/invalidAccessHandler``.
+        case substitute
+        /// The program ends with a message, as with RealmSwift.
+        case trap
+    }
+
+    /// A read of something deleted, missing or unreadable.
+    public struct InvalidAccessReport: Sendable {
+        /// The class; empty if the report is about the Realm: no further version can be pinned.
+        public let className: String
+        /// The row's key; nil if the read was of no single row.
+        public let key: Int64?
+        /// The version that the Realm showed; 0 if it showed none, and for damage.
+        public let version: UInt64
+        public let message: String
+    }
+
+    private static let standard = Mutex(RealmConfiguration())
+
+    /// The configuration that `Realm()` uses.
+    public static var defaultConfiguration: RealmConfiguration {
+        get { standard.withLock { $0 } }
+        set { standard.withLock { $0 = newValue } }
+    }
+
+    /// The file; nil for an in-memory Realm. Setting it clears `inMemoryIdentifier`.
+    public var fileURL: URL? {
+        didSet { if fileURL != nil { inMemoryIdentifier = nil } }
+    }
+    /// The name of an in-memory Realm, which lives as long as its instances, or longer with
+    /// ``keepsInMemoryRealms``.
+    public var inMemoryIdentifier: String? {
+        didSet { if inMemoryIdentifier != nil { fileURL = nil } }
+    }
+    /// 64 bytes that encrypt a new file, or open an encrypted one. Needs a build with the trait Crypto.
+    public var encryptionKey: Data?
+    public var readOnly: Bool
+    public var schemaVersion: UInt64
+    public var migrationBlock: MigrationBlock?
+    /// One step per version, instead of a block.
+    public var migrationPlan: MigrationPlan?
+    /// Whether the file is copied before it is migrated.
+    public var migrationBackup: MigrationBackup
+    /// Called with the progress of a migration, on the thread that opens, at steps of some thousand objects.
+    public var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
+    /// Whether a file that needs a migration is deleted, so that the Realm starts empty, instead of being migrated.
+    public var deleteRealmIfMigrationNeeded: Bool
+    /// The file that is copied when there is none at `fileURL` yet: compacted, and encrypted with the same key. The
+    /// copy is migrated like any other file.
+    public var seedFilePath: URL?
+    /// How many versions of the file may be in use: the newest, and those that other processes, frozen Realms,
+    /// snapshots and Realms that were not refreshed have pinned. Nil for no limit. While more are in use, a write
+    /// throws `tooManyVersions`; it may be tried again later.
+    public var maximumNumberOfActiveVersions: UInt?
+    /// Asked at the first open of the file in this process, with total and used bytes: true rewrites the file.
+    public var shouldCompactOnLaunch: (@Sendable (Int, Int) -> Bool)?
+    /// How the file grows; small fixed steps suit many small commits, large ones bulk loads.
+    public var growth: GrowthPolicy
+    /// When the file is compacted, besides ``shouldCompactOnLaunch``.
+    public var compaction: CompactionPolicy
+    /// The classes of this Realm, to which the classes that they link to are added; nil for all classes of the
+    /// program.
+    public var objectTypes: [ObjectBase.Type]?
+    public var durability: Durability
+    public var invalidAccess: InvalidAccess
+    /// Called with every event of the database that no call can throw: damage, reads of missing values, a close
+    /// that failed. Called on the thread that found it. If neither this nor the handler of that kind is set,
+    /// reports are printed to standard error: the first twenty different ones of a file in full; the rest are
+    /// counted.
+    public var report: (@Sendable (Report) -> Void)?
+    /// Called with every read that got a substitute, on the thread that read.
+    public var invalidAccessHandler: (@Sendable (InvalidAccessReport) -> Void)?
+    /// What an open does with a damaged file; that of a read-only Realm always throws. Policies other than `fail`
+    /// verify the file when it is opened, like ``Verification/atOpen``, and also act on damage that an earlier
+    /// process found.
+    public var onDamage: DamagePolicy
+    /// When pages are verified: when the program first reads them, or all when the file is opened.
+    public var verification: Verification
+    /// A file of at most this many bytes is verified before the open returns, a larger one in the background.
+    public var verificationLimit: Int
+    /// Called with what ``onDamage`` did to a damaged file before the open returns, on the thread that opens.
+    public var recoveryHandler: (@Sendable (DamageReport) -> Void)?
+    /// Called if closing the file failed after its last Realm was released, on the thread that released it. Without
+    /// a handler, a line is printed to standard error.
+    ///
+    /// With ``Durability/full`` no commit is lost. With the other classes the newest commits may be in memory only,
+    /// for instance on a full disk: the file then stays open, and the next open in this process writes them, once
+    /// there is space. They are lost if the process ends before.
+    public var closeFailureHandler: (@Sendable (RealmError) -> Void)?
+    /// For how many seconds a write waits for another process that has the turn to write and gives no sign of life,
+    /// because it was stopped by a signal, by a debugger or with its container. Then the write throws
+    /// `processStopped`. A process in a long write gives signs of life, and is waited for.
+    public var stoppedProcessTimeout: Double = 20
+    /// Whether an open reports a file system that another machine or a program serves.
+    public var fileSystem = FileSystemTrust.checked
+    /// File system and scheduler, for tests and for a harness.
+    package var files: (any FileSystem)?
+    package var scheduling: (any Scheduling)?
+
+    public init(
+        fileURL: URL? = RealmConfiguration.defaultFileURL(), inMemoryIdentifier: String? = nil,
+        encryptionKey: Data? = nil, readOnly: Bool = false, schemaVersion: UInt64 = 0,
+        migrationBlock: MigrationBlock? = nil, deleteRealmIfMigrationNeeded: Bool = false,
+        shouldCompactOnLaunch: (@Sendable (Int, Int) -> Bool)? = nil, objectTypes: [ObjectBase.Type]? = nil,
+        durability: Durability = .full, invalidAccess: InvalidAccess = .substitute,
+        invalidAccessHandler: (@Sendable (InvalidAccessReport) -> Void)? = nil,
+        onDamage: DamagePolicy = .fail, recoveryHandler: (@Sendable (DamageReport) -> Void)? = nil,
+        migrationPlan: MigrationPlan? = nil, migrationBackup: MigrationBackup = .none,
+        migrationProgress: (@Sendable (MigrationProgress) -> Void)? = nil, seedFilePath: URL? = nil,
+        maximumNumberOfActiveVersions: UInt? = nil, growth: GrowthPolicy = .standard,
+        compaction: CompactionPolicy = .never, closeFailureHandler: (@Sendable (RealmError) -> Void)? = nil,
+        report: (@Sendable (Report) -> Void)? = nil, verification: Verification = .whenRead,
+        verificationLimit: Int = RealmConfiguration.standardVerificationLimit
+    ) {
+        self.fileURL = inMemoryIdentifier == nil ? fileURL : nil
+        self.inMemoryIdentifier = inMemoryIdentifier
+        self.encryptionKey = encryptionKey
+        self.readOnly = readOnly
+        self.schemaVersion = schemaVersion
+        self.migrationBlock = migrationBlock
+        self.deleteRealmIfMigrationNeeded = deleteRealmIfMigrationNeeded
+        self.shouldCompactOnLaunch = shouldCompactOnLaunch
+        self.objectTypes = objectTypes
+        self.durability = durability
+        self.invalidAccess = invalidAccess
+        self.invalidAccessHandler = invalidAccessHandler
+        self.onDamage = onDamage
+        self.recoveryHandler = recoveryHandler
+        self.migrationPlan = migrationPlan
+        self.migrationBackup = migrationBackup
+        self.migrationProgress = migrationProgress
+        self.seedFilePath = seedFilePath
+        self.maximumNumberOfActiveVersions = maximumNumberOfActiveVersions
+        self.growth = growth
+        self.compaction = compaction
+        self.closeFailureHandler = closeFailureHandler
+        self.report = report
+        self.verification = verification
+        self.verificationLimit = verificationLimit
+    }
+
+    /// `default.strata` in the user's data directory, under the program's name.
+    public static func defaultFileURL() -> URL? {
+        let base = variable("XDG_DATA_HOME") ?? (variable("HOME") ?? ".") + "/.local/share"
+        let program = CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "strata"
+        return URL(filePath: base + "/" + program + "/" + defaultFileName, directoryHint: .notDirectory)
+    }
+
+    static let defaultFileName = "default.strata"
+
+    /// A variable of the environment, without a copy of all of them.
+    private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 }
 
-extension Realm.Configuration {
+extension RealmConfiguration {
     /// The path that identifies the store in this process.
     var path: String { inMemoryIdentifier.map { "memory:" + $0 } ?? fileURL?.path ?? "" }
 
     /// The path of the file itself, also if ``path`` is a symbolic link: copies that may replace it are made beside it.
-    func filePath() throws(Realm.Error) -> String {
+    func filePath() throws(RealmError) -> String {
         try storage { () throws(StorageError) in try storeOptions.resolve(path) }
     }
 
@@ -233,30 +227,30 @@ extension Realm.Configuration {
 
     /// ``storeOptions`` with the cipher of the encryption key.
     /// - Throws: `invalidInput` for a key of another length, for an in-memory Realm, and in a build without Crypto.
-    func sealedOptions() throws(Realm.Error) -> StoreOptions {
+    func sealedOptions() throws(RealmError) -> StoreOptions {
         var options = storeOptions
         options.cipher = try Self.cipher(encryptionKey)
         if encryptionKey != nil && inMemoryIdentifier != nil {
-            throw Realm.Error(.invalidInput, "a Realm in memory is not encrypted; leave out its encryptionKey")
+            throw RealmError(.invalidInput, "a Realm in memory is not encrypted; leave out its encryptionKey")
         }
         return options
     }
 
-    static func cipher(_ key: Data?) throws(Realm.Error) -> (any Cipher)? {
+    static func cipher(_ key: Data?) throws(RealmError) -> (any Cipher)? {
         guard let key else { return nil }
         do throws(EncryptionKey.Refusal) { return try EncryptionKey.cipher([UInt8](key)) } catch {
             switch error {
             case .size(let count):
-                throw Realm.Error(.invalidInput, "an encryption key has 64 bytes, not \(count)")
+                throw RealmError(.invalidInput, "an encryption key has 64 bytes, not \(count)")
             case .notBuilt:
-                throw Realm.Error(
+                throw RealmError(
                     .invalidInput, "this build has no encryption; install libssl-dev and build with the trait Crypto")
             }
         }
     }
 
     /// The classes that this configuration opens.
-    func plans() throws(Realm.Error) -> [ClassPlan] {
+    func plans() throws(RealmError) -> [ClassPlan] {
         if let objectTypes { return try ClassPlan.closure(of: objectTypes, named: true) }
         let found = ClassDiscovery.allClasses().filter { $0.shouldIncludeInDefaultSchema() }
         return try ClassPlan.closure(of: found, named: false)

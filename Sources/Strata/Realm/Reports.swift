@@ -1,13 +1,8 @@
+import Platform
 import StrataStorage
 import Synchronization
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
-
-extension Realm.Configuration {
+extension RealmConfiguration {
     /// An event of a database that no call could throw.
     public enum Report: Sendable, CustomStringConvertible {
         /// An unreadable place of the file. Reported once for each place and process.
@@ -15,7 +10,7 @@ extension Realm.Configuration {
         /// A read of something deleted, missing or unreadable: the caller got a substitute.
         case substituted(InvalidAccessReport)
         /// The file's last Realm was released, and closing the file failed.
-        case closeFailed(Realm.Error)
+        case closeFailed(RealmError)
         /// The file system does not guarantee what the database relies on. The file was opened all the same.
         case unsafeFileSystem(String)
         /// The file existed and had no byte in it, and is a new database now: a program made it empty, or it was
@@ -69,7 +64,7 @@ extension Realm.Configuration {
     }
 }
 
-extension Realm.Configuration {
+extension RealmConfiguration {
     /// Reports events of a file that was just opened.
     func tellOpened(_ store: Store) {
         if store.damage.startedEmpty {

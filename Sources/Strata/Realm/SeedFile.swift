@@ -6,11 +6,11 @@ import StrataStorage
 /// Invariant: at any moment, and for every process, the path leads to no file or to the complete copy. If several
 /// processes open the missing file at once, all use the copy of the one that renames first.
 struct SeedFile {
-    private let configuration: Realm.Configuration
+    private let configuration: RealmConfiguration
     private let seed: String
 
     /// Nil if the configuration has no seed.
-    init?(_ configuration: Realm.Configuration) {
+    init?(_ configuration: RealmConfiguration) {
         guard let seed = configuration.seedFilePath else { return nil }
         self.configuration = configuration
         self.seed = seed.path
@@ -18,15 +18,15 @@ struct SeedFile {
 
     /// - Throws: `fileNotFound` if the seed is needed and missing; `invalidDatabase` if it is damaged, or encrypted
     ///   with another key than the configuration's.
-    func copyIfNeeded() throws(Realm.Error) {
+    func copyIfNeeded() throws(RealmError) {
         guard configuration.inMemoryIdentifier == nil else {
-            throw Realm.Error(.invalidInput, "a Realm in memory starts empty; leave out its seedFilePath")
+            throw RealmError(.invalidInput, "a Realm in memory starts empty; leave out its seedFilePath")
         }
         let options = try configuration.sealedOptions()
         let fileSystem = options.fileSystem
         guard try !exists(configuration.path, fileSystem) else { return }
         guard try exists(seed, fileSystem) else {
-            throw Realm.Error(
+            throw RealmError(
                 .fileNotFound, "\(seed) is not there, and \(configuration.path) cannot start as a copy of it")
         }
         let path = try configuration.filePath()
@@ -41,18 +41,18 @@ struct SeedFile {
             }
             try fileSystem.syncDirectory(of: path)
         } catch {
-            throw Realm.Error(.file(error))
+            throw RealmError(.file(error))
         }
     }
 
-    private func exists(_ path: String, _ fileSystem: any FileSystem) throws(Realm.Error) -> Bool {
+    private func exists(_ path: String, _ fileSystem: any FileSystem) throws(RealmError) -> Bool {
         do throws(FileError) { return try fileSystem.status(try fileSystem.resolve(path)) != nil } catch {
-            throw Realm.Error(error)
+            throw RealmError(error)
         }
     }
 
     /// Opens the seed for reading, because it may be on a read-only medium, and writes a compacted copy.
-    private func write(to copy: String, _ options: StoreOptions) throws(Realm.Error) {
+    private func write(to copy: String, _ options: StoreOptions) throws(RealmError) {
         var reading = options
         reading.readOnly = true
         reading.compactOnLaunch = nil

@@ -1,4 +1,5 @@
 import Dispatch
+import Platform
 import StrataFiles
 import StrataStorage
 import Synchronization
@@ -7,11 +8,6 @@ import Synchronization
     import FoundationEssentials
 #else
     import Foundation
-#endif
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
 #endif
 
 /// A file that this process has open, shared by all Realm instances of its path. Closes the file when the last of them
@@ -43,7 +39,7 @@ final class SharedStore: Sendable {
         var schemaVersion = TransactionID(0)
         var token: ObserverToken?
         /// The configuration whose handler is called if the close fails: that of the last open which had one.
-        var teller: Realm.Configuration
+        var teller: RealmConfiguration
     }
 
     private struct WeakInbox { weak var inbox: ChangeInbox? }
@@ -80,7 +76,7 @@ final class SharedStore: Sendable {
 
     /// The store of a configuration: opens the file if it is not open, and brings it to the configuration's schema.
     /// - Throws: ``Realm/Error``, or the error of the migration block.
-    static func open(_ configuration: Realm.Configuration) throws -> SharedStore {
+    static func open(_ configuration: RealmConfiguration) throws -> SharedStore {
         let key = Key(configuration)
         let entry = registry.withLock { registry in
             if let known = registry[key] { return known }
@@ -89,7 +85,7 @@ final class SharedStore: Sendable {
             return made
         }
         if entry.opener.load(ordering: .relaxed) == CallingContext.thread {
-            throw Realm.Error(
+            throw RealmError(
                 .wrongState, "\(key.path) is being migrated by this thread; use the migration's own objects")
         }
         let opened = try entry.store.withLock { place in
@@ -99,12 +95,12 @@ final class SharedStore: Sendable {
             // now.
             if let known = place.store, !known.isStale {
                 if known.isReadOnly != configuration.readOnly {
-                    throw Realm.Error(
+                    throw RealmError(
                         .alreadyOpen,
                         "\(key.path) is open already with readOnly \(known.isReadOnly); use the same value")
                 }
                 if known.encryptionKey != configuration.encryptionKey {
-                    throw Realm.Error(.alreadyOpen, "\(key.path) is open already with another encryptionKey")
+                    throw RealmError(.alreadyOpen, "\(key.path) is open already with another encryptionKey")
                 }
                 try SchemaSetup.join(known.store, configuration)
                 known.adopt(configuration)
@@ -121,7 +117,7 @@ final class SharedStore: Sendable {
     }
 
     /// Whether this process has the configuration's file open.
-    static func isOpen(_ configuration: Realm.Configuration) -> Bool {
+    static func isOpen(_ configuration: RealmConfiguration) -> Bool {
         let key = Key(configuration)
         guard let entry = registry.withLock({ $0[key] }) else { return false }
         // The caller is the file's own migration: this thread holds the entry's lock.
@@ -129,7 +125,7 @@ final class SharedStore: Sendable {
         return entry.store.withLock { $0.store } != nil
     }
 
-    private init(_ configuration: Realm.Configuration, _ key: Key, _ open: OpenCount) throws {
+    private init(_ configuration: RealmConfiguration, _ key: Key, _ open: OpenCount) throws {
         self.key = key
         self.open = open
         isReadOnly = configuration.readOnly
@@ -148,7 +144,7 @@ final class SharedStore: Sendable {
             state.token?.cancel()
             return state.teller
         }
-        var failure: Realm.Error?
+        var failure: RealmError?
         do throws(StorageError) { try store.close() } catch {
             let unclosed = store.isOpen ? UnclosedStore(store: store, encryptionKey: encryptionKey) : nil
             if let unclosed { open.unclosed.withLock { $0 = unclosed } }
@@ -162,7 +158,7 @@ final class SharedStore: Sendable {
 
     /// Opens a file that has no Realm in this process. A store of it that could not be closed is closed first; if that
     /// fails again, it is used.
-    private static func openStore(_ configuration: Realm.Configuration, _ open: OpenCount) throws -> Store {
+    private static func openStore(_ configuration: RealmConfiguration, _ open: OpenCount) throws -> Store {
         guard let unclosed = open.takeUnclosed() else { return try SchemaSetup.openStore(configuration) }
         do throws(StorageError) { try unclosed.store.close() } catch {
             guard unclosed.store.isOpen else {
@@ -179,13 +175,13 @@ final class SharedStore: Sendable {
 
     /// Drops a store that could not be closed, together with the commits that only it has: its file is about to be
     /// deleted.
-    static func dropUnclosed(_ configuration: Realm.Configuration) {
+    static func dropUnclosed(_ configuration: RealmConfiguration) {
         let entry = registry.withLock { $0[Key(configuration)] }
         // Dropped outside the lock and without a close, as if the process had died.
         _ = entry?.store.withLock { $0.open }.takeUnclosed()
     }
 
-    private func adopt(_ configuration: Realm.Configuration) {
+    private func adopt(_ configuration: RealmConfiguration) {
         if configuration.closeFailureHandler == nil && configuration.report == nil { return }
         state.withLock { $0.teller = configuration }
     }
@@ -218,7 +214,7 @@ final class SharedStore: Sendable {
 }
 
 extension SharedStore.Key {
-    init(_ configuration: Realm.Configuration) {
+    init(_ configuration: RealmConfiguration) {
         path = configuration.path
         if let given = configuration.files, type(of: given) is AnyObject.Type {
             fileSystem = ObjectIdentifier(given as AnyObject)

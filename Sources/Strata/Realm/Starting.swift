@@ -54,7 +54,7 @@ extension RealmInstance {
     }
 
     private static func start(
-        isolatedOn actor: isolated any Actor, configuration: Realm.Configuration, shared: SharedStore,
+        isolatedOn actor: isolated any Actor, configuration: RealmConfiguration, shared: SharedStore,
         token: NotificationToken, carried: Carried<(RealmInstance?, NotificationToken) -> Void>
     ) {
         // The task that would own the token was cancelled.
@@ -73,7 +73,7 @@ extension RealmInstance {
         if let write {
             guard !write.hasChanged else {
                 write.fail(
-                    Realm.Error(
+                    RealmError(
                         .wrongState,
                         "observe was called inside a write that has changed something; observe before the first "
                             + "change, or after the write"))
@@ -84,7 +84,7 @@ extension RealmInstance {
             if snapshot?.version != write.transaction.view.version {
                 _ = write.transaction.waitUntilBaseIsVisible()
                 do throws(StorageError) { snapshot(is: try store.snapshot()) } catch {
-                    write.fail(Realm.Error(error))
+                    write.fail(RealmError(error))
                     return false
                 }
             }

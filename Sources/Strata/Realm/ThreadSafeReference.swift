@@ -105,7 +105,7 @@ extension Realm {
 public final class ThreadSafe<Confined: ThreadConfined>: Sendable {
     private struct Kept {
         var value: _DetachedValue
-        var configuration: Realm.Configuration
+        var configuration: RealmConfiguration
         var shared: SharedStore
         /// The newest version in which it was read.
         var version: TransactionID

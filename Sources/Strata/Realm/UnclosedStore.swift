@@ -13,9 +13,9 @@ struct UnclosedStore {
 
     /// The store, for an open of the file while it still cannot be closed.
     /// - Throws: `alreadyOpen` if the configuration asks for options that an open store cannot adopt.
-    func join(_ configuration: Realm.Configuration) throws -> Store {
+    func join(_ configuration: RealmConfiguration) throws -> Store {
         guard !configuration.readOnly, encryptionKey == configuration.encryptionKey else {
-            throw Realm.Error(
+            throw RealmError(
                 .alreadyOpen,
                 "\(configuration.path) could not be closed yet and has commits that are on no disk; free some space, "
                     + "or open it with the readOnly and encryptionKey that it had")
@@ -26,8 +26,8 @@ struct UnclosedStore {
 
     /// The error for a failed close; it says what that means for commits.
     /// - Parameter isKept: whether the store stays open.
-    static func failure(of store: Store, _ error: StorageError, isKept: Bool) -> Realm.Error {
-        let cause = Realm.Error(error)
+    static func failure(of store: Store, _ error: StorageError, isKept: Bool) -> RealmError {
+        let cause = RealmError(error)
         let meaning =
             isKept
             ? "its newest commits are only in memory: after the cause is removed, open the file again in this "
@@ -35,6 +35,6 @@ struct UnclosedStore {
             : store.options.durability == .full
                 ? "its commits are in the log, and the next open replays them"
                 : "its last commits may be lost"
-        return Realm.Error(cause.code, "closing \(store.path): \(cause.message); \(meaning)")
+        return RealmError(cause.code, "closing \(store.path): \(cause.message); \(meaning)")
     }
 }

@@ -7,10 +7,10 @@ struct ColumnTag: Equatable {
     var isOptional: Bool
     var isPrimary: Bool
 
-    init(_ shape: _PropertyShape, isPrimary: Bool) {
-        type = shape.type
-        collection = shape.collection
-        isOptional = shape.isOptional
+    init(type: PropertyType, collection: _PropertyCollection, isOptional: Bool, isPrimary: Bool) {
+        self.type = type
+        self.collection = collection
+        self.isOptional = isOptional
         self.isPrimary = isPrimary
     }
 
@@ -64,10 +64,7 @@ struct ColumnTag: Equatable {
 
     /// A list or a map inside a value of any type.
     static func nested(isKeyed: Bool) -> ColumnTag {
-        var shape = _PropertyShape(.any)
-        shape.collection = isKeyed ? .map : .list
-        shape.isOptional = true
-        return ColumnTag(shape, isPrimary: false)
+        ColumnTag(type: .any, collection: isKeyed ? .map : .list, isOptional: true, isPrimary: false)
     }
 
     /// The bits that storage gives for rows that are older than the column: 1970-01-01 for a required date. Nil for

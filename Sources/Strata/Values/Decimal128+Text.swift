@@ -3,7 +3,7 @@ extension Decimal128 {
     /// - Throws: ``Realm/Error`` with `invalidInput` for anything else.
     public init(string: String) throws {
         guard let value = Self.parsed(string) else {
-            throw Realm.Error(.invalidInput, "'\(string)' is not a decimal number")
+            throw RealmError(.invalidInput, "'\(string)' is not a decimal number")
         }
         self = value
     }

@@ -1,3 +1,4 @@
+import Platform
 import StrataFiles
 import Synchronization
 
@@ -5,11 +6,6 @@ import Synchronization
     import FoundationEssentials
 #else
     import Foundation
-#endif
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
 #endif
 
 /// A 12-byte identifier that sorts by the second of its creation.
@@ -128,7 +124,7 @@ public struct ObjectId: Hashable, Comparable, Sendable, CustomStringConvertible,
         }
     }
 
-    private static func malformed(_ string: String) -> Realm.Error {
-        Realm.Error(.invalidInput, "'\(string)' is not an ObjectId: 24 hexadecimal digits are needed")
+    private static func malformed(_ string: String) -> RealmError {
+        RealmError(.invalidInput, "'\(string)' is not an ObjectId: 24 hexadecimal digits are needed")
     }
 }

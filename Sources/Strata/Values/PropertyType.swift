@@ -33,36 +33,6 @@ public enum _PropertyCollection: UInt8, Sendable {
     case map = 3
 }
 
-/// A property's type, without its name.
-public struct _PropertyShape: Sendable {
-    public var type: PropertyType
-    public var collection: _PropertyCollection
-    /// Whether the value, or an element of the collection, may be null.
-    public var isOptional: Bool
-    /// The class of linked objects.
-    public var objectType: ObjectBase.Type?
-    /// The program's own type of the values or elements, if they have one. A type never changes.
-    nonisolated(unsafe) var customType: (any FailableCustomPersistable.Type)?
-
-    public init(
-        _ type: PropertyType, collection: _PropertyCollection = .none, isOptional: Bool = false,
-        objectType: ObjectBase.Type? = nil
-    ) {
-        self.type = type
-        self.collection = collection
-        self.isOptional = isOptional
-        self.objectType = objectType
-    }
-
-    /// The same shape with null allowed.
-    public var optional: Self {
-        var copy = self
-        copy.isOptional = true
-        copy.customType = nil
-        return copy
-    }
-}
-
 /// What the deletion of an object does to the objects that its property links to.
 public enum DeleteRule: UInt8, Sendable {
     /// Only the links are removed.

@@ -7,91 +7,91 @@ import StrataStorage
     import Foundation
 #endif
 
-extension Realm {
-    /// Why the database refused or failed.
-    ///
-    ///     do { let realm = try Realm() } catch let error as Realm.Error where error.code == .invalidDatabase { ... }
-    public struct Error: Swift.Error, CustomStringConvertible, Equatable {
-        public enum Code: String, Sendable {
-            /// Never thrown; kept for programs that name it. Errors of a file have the code `fileOperationFailed` or a
-            /// more precise one.
-            case fileAccess
-            case fail, filePermissionDenied, fileExists, fileNotFound, fileFormatUpgradeRequired
-            case incompatibleLockFile, addressSpaceExhausted, schemaMismatch, alreadyOpen, invalidInput
-            case outOfDiskSpace, unsupportedFileFormatVersion, fileOperationFailed, invalidDatabase
-            /// A deleted object was used where that is an error.
-            case objectDeleted
-            /// An object with this primary key exists already.
-            case duplicateKey
-            /// A migration leaves objects without a required value.
-            case missingValues
-            /// The delete rule `deny` forbids the deletion.
-            case deleteDenied
-            /// A Realm, or something that belongs to it, was used on another thread, queue or actor than its own.
-            case incorrectThread
-            /// Called in a state that does not allow it: outside a write, or inside one.
-            case wrongState
-            /// Places of the file are unreadable, and the program has not acknowledged all of them: no write is
-            /// possible.
-            case damaged
-            /// The process that has the turn to write is stopped. Or this process was stopped inside a write, and
-            /// another one has the turn now. The write that throws it has changed nothing in the file.
-            case processStopped
-            /// More versions are in use than `maximumNumberOfActiveVersions` allows, or this process pins 1 008, the
-            /// maximum. A write that throws it has not begun.
-            case tooManyVersions
+/// Why the database refused or failed. A program calls it ``Realm/Error``.
+///
+///     do { let realm = try Realm() } catch let error as Realm.Error where error.code == .invalidDatabase { ... }
+public struct RealmError: Error, CustomStringConvertible, Equatable {
+    public enum Code: String, Sendable {
+        /// Never thrown; kept for programs that name it. Errors of a file have the code `fileOperationFailed` or a
+        /// more precise one.
+        case fileAccess
+        case fail, filePermissionDenied, fileExists, fileNotFound, fileFormatUpgradeRequired
+        case incompatibleLockFile, addressSpaceExhausted, schemaMismatch, alreadyOpen, invalidInput
+        case outOfDiskSpace, unsupportedFileFormatVersion, fileOperationFailed, invalidDatabase
+        /// A deleted object was used where that is an error.
+        case objectDeleted
+        /// An object with this primary key exists already.
+        case duplicateKey
+        /// A migration leaves objects without a required value.
+        case missingValues
+        /// The delete rule `deny` forbids the deletion.
+        case deleteDenied
+        /// A Realm, or something that belongs to it, was used on another thread, queue or actor than its own.
+        case incorrectThread
+        /// Called in a state that does not allow it: outside a write, or inside one.
+        case wrongState
+        /// Places of the file are unreadable, and the program has not acknowledged all of them: no write is
+        /// possible.
+        case damaged
+        /// The process that has the turn to write is stopped. Or this process was stopped inside a write, and
+        /// another one has the turn now. The write that throws it has changed nothing in the file.
+        case processStopped
+        /// More versions are in use than `maximumNumberOfActiveVersions` allows, or this process pins 1 008, the
+        /// maximum. A write that throws it has not begun.
+        case tooManyVersions
 
-            /// For patterns such as `catch Realm.Error.fileAccess`.
-            public static func ~= (code: Code, error: any Swift.Error) -> Bool {
-                (error as? Realm.Error)?.code == code
-            }
+        /// For patterns such as `catch Realm.Error.fileAccess`.
+        public static func ~= (code: Code, error: any Error) -> Bool {
+            (error as? RealmError)?.code == code
         }
-
-        public let code: Code
-        /// What happened and what to do about it.
-        public let message: String
-
-        /// The file of the failed operation; nil if there is none.
-        public let fileURL: URL?
-
-        /// - Parameter message: by default the code's name.
-        public init(_ code: Code, _ message: String? = nil, fileURL: URL? = nil) {
-            self.code = code
-            self.message = message ?? code.rawValue
-            self.fileURL = fileURL
-        }
-
-        public var description: String { "\(code.rawValue): \(message)" }
-        public var localizedDescription: String { message }
-
-        public static let fail = Code.fail
-        public static let fileAccess = Code.fileAccess
-        public static let filePermissionDenied = Code.filePermissionDenied
-        public static let fileExists = Code.fileExists
-        public static let fileNotFound = Code.fileNotFound
-        public static let fileOperationFailed = Code.fileOperationFailed
-        public static let fileFormatUpgradeRequired = Code.fileFormatUpgradeRequired
-        public static let incompatibleLockFile = Code.incompatibleLockFile
-        public static let addressSpaceExhausted = Code.addressSpaceExhausted
-        public static let invalidInput = Code.invalidInput
-        public static let schemaMismatch = Code.schemaMismatch
-        public static let alreadyOpen = Code.alreadyOpen
-        public static let outOfDiskSpace = Code.outOfDiskSpace
-        public static let invalidDatabase = Code.invalidDatabase
-        public static let unsupportedFileFormatVersion = Code.unsupportedFileFormatVersion
-        public static let objectDeleted = Code.objectDeleted
-        public static let duplicateKey = Code.duplicateKey
-        public static let missingValues = Code.missingValues
-        public static let deleteDenied = Code.deleteDenied
-        public static let incorrectThread = Code.incorrectThread
-        public static let wrongState = Code.wrongState
-        public static let damaged = Code.damaged
-        public static let processStopped = Code.processStopped
-        public static let tooManyVersions = Code.tooManyVersions
     }
+
+    public let code: Code
+    /// What happened and what to do about it.
+    public let message: String
+
+    /// The file of the failed operation; nil if there is none.
+    public let fileURL: URL?
+
+    /// - Parameter message: by default the code's name.
+    public init(_ code: Code, _ message: String? = nil, fileURL: URL? = nil) {
+        self.code = code
+        self.message = message ?? code.rawValue
+        self.fileURL = fileURL
+    }
+
+    public var description: String { "\(code.rawValue): \(message)" }
+    public var localizedDescription: String { message }
+    /// The domain of the error as an `NSError`, which programs and their logs know by the name ``Realm/Error``.
+    public var _domain: String { "Strata.Realm.Error" }
+
+    public static let fail = Code.fail
+    public static let fileAccess = Code.fileAccess
+    public static let filePermissionDenied = Code.filePermissionDenied
+    public static let fileExists = Code.fileExists
+    public static let fileNotFound = Code.fileNotFound
+    public static let fileOperationFailed = Code.fileOperationFailed
+    public static let fileFormatUpgradeRequired = Code.fileFormatUpgradeRequired
+    public static let incompatibleLockFile = Code.incompatibleLockFile
+    public static let addressSpaceExhausted = Code.addressSpaceExhausted
+    public static let invalidInput = Code.invalidInput
+    public static let schemaMismatch = Code.schemaMismatch
+    public static let alreadyOpen = Code.alreadyOpen
+    public static let outOfDiskSpace = Code.outOfDiskSpace
+    public static let invalidDatabase = Code.invalidDatabase
+    public static let unsupportedFileFormatVersion = Code.unsupportedFileFormatVersion
+    public static let objectDeleted = Code.objectDeleted
+    public static let duplicateKey = Code.duplicateKey
+    public static let missingValues = Code.missingValues
+    public static let deleteDenied = Code.deleteDenied
+    public static let incorrectThread = Code.incorrectThread
+    public static let wrongState = Code.wrongState
+    public static let damaged = Code.damaged
+    public static let processStopped = Code.processStopped
+    public static let tooManyVersions = Code.tooManyVersions
 }
 
-extension Realm.Error {
+extension RealmError {
     /// The remedy for a file of another format.
     private static func remedy(_ version: UInt32) -> String {
         version < Format.version
@@ -247,6 +247,6 @@ extension Realm.Error {
 }
 
 /// Runs storage work, and translates its errors to the public ones.
-func storage<Value>(_ body: () throws(StorageError) -> Value) throws(Realm.Error) -> Value {
-    do throws(StorageError) { return try body() } catch { throw Realm.Error(error) }
+func storage<Value>(_ body: () throws(StorageError) -> Value) throws(RealmError) -> Value {
+    do throws(StorageError) { return try body() } catch { throw RealmError(error) }
 }

@@ -14,16 +14,6 @@ public enum _StoredValue: Hashable, Sendable {
     /// The key of the linked row.
     case link(Int64)
 
-    /// The content of a column of bytes, in the form that queries compare.
-    init(_ bytes: UnsafeRawBufferPointer, _ tag: ColumnTag) {
-        switch tag.collection == .none ? tag.type : .data {
-        case .string: self = .text(String(decoding: bytes, as: UTF8.self))
-        case .decimal128: self = Decimal128(bytes: bytes).map { .decimal($0) } ?? .null
-        case .any: self = AnyComparable.value(bytes) ?? .null
-        default: self = .bytes(Array(bytes))
-        }
-    }
-
     var isNaN: Bool {
         if case .double(let number) = self { return number.isNaN }
         return false

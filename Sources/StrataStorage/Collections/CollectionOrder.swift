@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
+import Platform
 
 /// The order of a set's elements and of a map's keys, as far as storage knows it.
 enum CollectionOrder {

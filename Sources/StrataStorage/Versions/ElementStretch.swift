@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
+import Platform
 
 /// Adjacent elements of a collection in one version, decoded. Their bytes are borrowed from the version.
 struct ElementStretch {

@@ -1,14 +1,10 @@
+import Files
 import JSONText
+import Platform
 import RunRecords
 import Testing
 
 @testable import Harness
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// `assay ab` by the real executable and real processes. Programs that differ are scripts in front of it.
 @Suite("assay ab", .serialized)

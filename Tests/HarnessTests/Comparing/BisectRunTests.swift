@@ -1,16 +1,11 @@
+import Files
 import JSONText
-import RunRecords
+import Platform
 import Seeds
 import Statistics
 import Testing
 
 @testable import Harness
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// `assay bisect` by the real executable, on a line of revisions that are scripts in front of it.
 @Suite("assay bisect", .serialized)

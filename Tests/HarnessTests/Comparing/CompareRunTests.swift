@@ -1,4 +1,4 @@
-import RunRecords
+import Files
 import Testing
 
 @testable import Harness

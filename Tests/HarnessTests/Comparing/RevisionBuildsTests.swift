@@ -1,13 +1,8 @@
-import RunRecords
+import Files
+import Platform
 import Testing
 
 @testable import Harness
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 @Suite("RevisionBuilds")
 struct RevisionBuildsTests {

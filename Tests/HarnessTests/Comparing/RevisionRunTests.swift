@@ -1,13 +1,8 @@
-import RunRecords
+import Files
+import Platform
 import Testing
 
 @testable import Harness
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Commands that build revisions, by the real executable, with a stand-in for the compiler.
 @Suite("Commands on revisions", .serialized)

@@ -1,13 +1,8 @@
-import RunRecords
+import Files
+import Platform
 import Testing
 
 @testable import Harness
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// A git repository with commits of a program that is a shell script, and a stand-in for the compiler that copies it.
 struct TestRepository {

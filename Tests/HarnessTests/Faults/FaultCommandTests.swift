@@ -1,14 +1,9 @@
+import Files
 import Measuring
-import RunRecords
+import Platform
 import Testing
 
 @testable import Harness
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// `assay damage`, `eio`, `full` and `kill` by their command lines.
 @Suite("Fault commands", .enabled(if: AssayProcess.executable != nil, "no assay beside the tests"))

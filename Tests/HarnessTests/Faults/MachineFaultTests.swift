@@ -1,14 +1,10 @@
+import Files
+import Platform
 import RunRecords
 import Seeds
 import Testing
 
 @testable import Harness
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Failures of the machine are no verdicts on an engine.
 @Suite("Faults of the machine", .serialized)
@@ -147,12 +143,12 @@ struct MachineFaultTests {
             bytes[place] ^= 1
             try FileTree.writeBytes(paths[1], bytes)
             bytes[place] ^= 1
-            #expect(BuildIdentity.digest(file: paths[0]) != BuildIdentity.digest(file: paths[1]), "byte \(place)")
+            #expect(FileDigest.value(file: paths[0]) != FileDigest.value(file: paths[1]), "byte \(place)")
         }
         try FileTree.writeBytes(paths[1], bytes + [0])
-        #expect(BuildIdentity.digest(file: paths[0]) != BuildIdentity.digest(file: paths[1]))
+        #expect(FileDigest.value(file: paths[0]) != FileDigest.value(file: paths[1]))
         try FileTree.writeBytes(paths[2], bytes)
-        #expect(BuildIdentity.digest(file: paths[0]) == BuildIdentity.digest(file: paths[2]))
-        #expect(BuildIdentity.digest(file: "/no/such") == nil)
+        #expect(FileDigest.value(file: paths[0]) == FileDigest.value(file: paths[2]))
+        #expect(FileDigest.value(file: "/no/such") == nil)
     }
 }

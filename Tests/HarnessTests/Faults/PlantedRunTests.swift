@@ -1,15 +1,11 @@
+import Files
 import JSONText
 import Measuring
+import Platform
 import RunRecords
 import Testing
 
 @testable import Harness
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Plants failures in the harness, with the real executable and real processes.
 @Suite("Planted failures", .serialized)

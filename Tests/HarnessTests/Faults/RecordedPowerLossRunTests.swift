@@ -1,4 +1,5 @@
 #if SQLite && LMDB
+    import Files
     import RunRecords
     import Testing
 

@@ -1,14 +1,10 @@
+import Files
 import JSONText
+import Platform
 import RunRecords
 import Testing
 
 @testable import Harness
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// `assay baseline` and `assay gate` by the real executable, on real runs.
 @Suite("assay gate", .serialized, .disabled(if: KernelCalls.hasThreadSanitizer, "no library is preloaded there"))
@@ -88,7 +84,7 @@ struct GateRunTests {
     #if Zoo
         @Test("one allocation more per read, and one percent of instructions more, are named")
         func moreWork() throws {
-            let variable = SelfTest.variable
+            let variable = MistakeVariable.name
             // Under valgrind a case takes seconds, so instructions are counted for one case in one round.
             for (plan, line, test) in [
                 ("counted", "rounds: 2, budgets: { 'point-read.allocations': '+0.5' }", "'point-read', sizes: 300"),

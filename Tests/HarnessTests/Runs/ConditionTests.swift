@@ -1,14 +1,10 @@
+import Files
+import Platform
 import RunRecords
 import Seeds
 import Testing
 
 @testable import Harness
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 @Suite("Condition")
 struct ConditionTests {

@@ -1,4 +1,5 @@
 #if SQLite
+    import Files
     import RunRecords
     import Statistics
     import Testing

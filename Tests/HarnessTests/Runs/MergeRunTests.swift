@@ -1,13 +1,8 @@
-import RunRecords
+import Files
+import Platform
 import Testing
 
 @testable import Harness
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Shards and `assay merge` by the real executable.
 @Suite("assay merge")

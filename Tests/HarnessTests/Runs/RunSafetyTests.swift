@@ -1,14 +1,10 @@
+import Files
 import Measuring
+import Platform
 import RunRecords
 import Testing
 
 @testable import Harness
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Real runs in unsuitable directories, limits and file systems.
 @Suite("Runs harm no other process", .serialized)

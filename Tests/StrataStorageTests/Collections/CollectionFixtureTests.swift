@@ -1,13 +1,8 @@
+import Platform
 import StrataFiles
 import Testing
 
 @testable import StrataStorage
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// Small files of format 2 with collections that are trees, and with collections in elements of others. They must open
 /// for ever, as this program writes them.

@@ -1,13 +1,8 @@
+import Platform
 import StrataFiles
 import Testing
 
 @testable import StrataStorage
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// Files whose element trees have valid checksums and wrong contents: every read, change, move or copy of collections
 /// ends, correctly or with an error. `CRAFTED_SEED` and `CRAFTED_TRIALS` repeat one trial, or run many.

@@ -1,13 +1,8 @@
+import Platform
 import StrataFiles
 import Testing
 
 @testable import StrataStorage
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// If a page is lost while a caller reads borrowed bytes of the map, the caller reads zeros. Walks once passed rows and
 /// elements to their callers, and did not check afterwards whether the pages of these bytes had been readable.

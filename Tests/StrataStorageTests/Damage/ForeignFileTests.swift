@@ -1,14 +1,9 @@
 import CXXHash
+import Platform
 import StrataFiles
 import Testing
 
 @testable import StrataStorage
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// Files that are no stores, and stores of other versions: refused by a typed error and left unchanged.
 @Suite struct ForeignFileTests {

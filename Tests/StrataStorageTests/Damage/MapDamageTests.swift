@@ -1,13 +1,8 @@
+import Platform
 import StrataFiles
 import Testing
 
 @testable import StrataStorage
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 @Suite struct MapDamageTests {
     private static func make(_ directory: TemporaryDirectory, rows: Int = 4000) throws -> String {

@@ -1,12 +1,7 @@
+import Platform
 import StrataFiles
 import StrataStorage
 import Testing
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// A process once overwrote a place that another process had found damaged. Now all processes that have a file open
 /// share the list of its known damage.

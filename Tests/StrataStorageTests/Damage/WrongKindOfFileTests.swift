@@ -1,14 +1,9 @@
 import Measuring
+import Platform
 import StrataFiles
 import Testing
 
 @testable import StrataStorage
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// Other kinds of files at the paths of a store.
 @Suite struct WrongKindOfFileTests {

@@ -4,7 +4,7 @@ import Testing
 @testable import StrataStorage
 
 #if canImport(Glibc)
-    import Glibc
+    import Platform
 
     /// The map once always took 64 GiB: under `ulimit -v` no store opened, and a process could open some thousand
     /// stores at most.

@@ -1,16 +1,11 @@
 import FaultModel
+import Platform
 import Seeds
 import SimulatedDisk
 import StrataFiles
 import Testing
 
 @testable import StrataStorage
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// A compaction that ends early: by a power loss, the death of its process, or a failing or full disk.
 @Suite(.serialized) struct CompactionFailureTests {

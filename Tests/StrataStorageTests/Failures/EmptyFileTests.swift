@@ -1,12 +1,7 @@
+import Platform
 import StrataFiles
 import StrataStorage
 import Testing
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// An empty file of `mkstemp` was once refused, while other engines create a database in it.
 @Suite(.serialized) struct EmptyFileTests {

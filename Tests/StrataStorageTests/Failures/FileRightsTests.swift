@@ -1,13 +1,8 @@
+import Platform
 import StrataFiles
 import Testing
 
 @testable import StrataStorage
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// A private database once had a world-readable log and lock file with its rows. A database compacted by root became
 /// root's, and world-readable.

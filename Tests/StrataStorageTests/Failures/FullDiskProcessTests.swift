@@ -1,13 +1,8 @@
+import Platform
 import StrataFiles
 import Testing
 
 @testable import StrataStorage
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// Real full disks, while other processes have the store open.
 @Suite(.serialized, .enabled(if: StoreWorkerProcess.executable != nil && POSIXFileSystem().isShared))

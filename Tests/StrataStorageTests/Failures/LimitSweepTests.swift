@@ -4,7 +4,7 @@ import Testing
 @testable import StrataStorage
 
 #if canImport(Glibc)
-    import Glibc
+    import Platform
 
     /// Limits of a process, at every value from too little to enough, in force during each step of a store's life:
     /// every refusal is a typed error, no commit is lost, and no thread waits for ever.

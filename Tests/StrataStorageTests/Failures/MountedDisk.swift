@@ -1,13 +1,8 @@
+import Platform
 import StrataFiles
 import Testing
 
 @testable import StrataStorage
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// A small file system, mounted for a test and unmounted with the object.
 final class MountedDisk {

@@ -1,12 +1,7 @@
+import Platform
 import Testing
 
 @testable import StrataStorage
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// Limits that a test puts on its own process. Such a test runs in a process of its own.
 enum ProcessLimit {

@@ -1,14 +1,9 @@
+import Platform
 import StrataFiles
 import Synchronization
 import Testing
 
 @testable import StrataStorage
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// A database opened through a link once had its log and lock file beside the link. Compacting through the link left
 /// two databases.

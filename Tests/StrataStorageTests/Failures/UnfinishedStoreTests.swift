@@ -1,14 +1,9 @@
+import Platform
 import StrataFiles
 import Synchronization
 import Testing
 
 @testable import StrataStorage
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// Files of killed creators once stayed for ever: fourteen after 150 kills.
 @Suite struct UnfinishedStoreTests {

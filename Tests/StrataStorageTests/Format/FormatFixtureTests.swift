@@ -1,13 +1,8 @@
+import Platform
 import StrataFiles
 import Testing
 
 @testable import StrataStorage
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 @Suite struct FormatFixtureTests {
     @Test("the fixture is reproducible, has every kind of node, and opens with its contents")

@@ -1,10 +1,6 @@
-@testable import StrataStorage
+import Platform
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+@testable import StrataStorage
 
 /// A simple cipher for tests, without a library.
 struct TestCipher: Cipher {

@@ -1,12 +1,7 @@
+import Platform
 import StrataFiles
 
 @testable import StrataStorage
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// One node of any kind, of up to four pages, with a valid checksum, read by all readers of such a node.
 ///

@@ -1,13 +1,8 @@
+import Platform
 import StrataFiles
 import Testing
 
 @testable import StrataStorage
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// A log renamed under a writer once lost 171 acknowledged commits at the next kill, since recovery opens the log by
 /// name.

@@ -1,12 +1,7 @@
+import Platform
 import StrataFiles
 import StrataStorage
 import Testing
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// Processes that end themselves at a named point: before each operation on a file, and before each store to shared
 /// memory. The next process goes on, and no acknowledged commit is lost.

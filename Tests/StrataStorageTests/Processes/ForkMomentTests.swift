@@ -5,7 +5,7 @@ import Testing
 @testable import StrataStorage
 
 #if canImport(Glibc)
-    import Glibc
+    import Platform
 
     /// Swift does not import `fork`, since its libraries limit what a child may do. This test examines that.
     @_silgen_name("fork") private func forkProcess() -> pid_t

@@ -1,12 +1,7 @@
+import Platform
 import StrataFiles
 import StrataStorage
 import Testing
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// Processes that fork while they have a store open: its locks belong to the open file, which parent and child share.
 @Suite(.serialized, .enabled(if: StoreWorkerProcess.executable != nil && POSIXFileSystem().isShared))

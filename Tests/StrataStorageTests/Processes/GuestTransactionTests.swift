@@ -1,14 +1,9 @@
+import Platform
 import StrataFiles
 import Synchronization
 import Testing
 
 @testable import StrataStorage
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// Transactions of a guest, which the owner of writing commits. Two stores of one process stand for two processes: the
 /// store that wrote first owns writing, and the second one is its guest.

@@ -1,13 +1,8 @@
+import Platform
 import StrataFiles
 import Testing
 
 @testable import StrataStorage
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// Long seeded histories of four processes on one store. Processes die at seeded moments and points, and so do the
 /// recovering ones, up to three in a row. Every state is checked.

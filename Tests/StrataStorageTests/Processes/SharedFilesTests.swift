@@ -1,12 +1,7 @@
+import Platform
 import StrataFiles
 import StrataStorage
 import Testing
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// Files of a store that others copy, replace or delete while processes use it.
 @Suite(.serialized, .enabled(if: StoreWorkerProcess.executable != nil && POSIXFileSystem().isShared))

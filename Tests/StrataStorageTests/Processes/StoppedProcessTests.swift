@@ -1,12 +1,7 @@
+import Platform
 import StrataFiles
 import StrataStorage
 import Testing
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// A process stopped by Ctrl-Z, a debugger or its container once blocked all other writers silently. Now other writers
 /// get a typed error if the stopped process is the owner of writing; if it is a guest, the owner takes its turn back.

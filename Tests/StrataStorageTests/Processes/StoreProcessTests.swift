@@ -1,12 +1,7 @@
+import Platform
 import StrataFiles
 import StrataStorage
 import Testing
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// Several processes on one store: invariants 3, 6 and 10.
 @Suite(.serialized, .enabled(if: StoreWorkerProcess.executable != nil && POSIXFileSystem().isShared))

@@ -1,11 +1,6 @@
+import Platform
 import StrataStorage
 import Testing
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// A StoreWorker, run by a test. Killed with the object.
 final class StoreWorkerProcess {

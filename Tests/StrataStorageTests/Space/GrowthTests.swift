@@ -1,15 +1,10 @@
 import Measuring
+import Platform
 import StrataFiles
 import Synchronization
 import Testing
 
 @testable import StrataStorage
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// On file systems without extents each step of 1 MiB once scanned all earlier blocks: 1.6 GiB took 100 seconds.
 @Suite struct GrowthTests {

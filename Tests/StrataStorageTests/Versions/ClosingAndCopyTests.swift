@@ -1,12 +1,7 @@
+import Platform
 import StrataFiles
 import StrataStorage
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 @Suite struct ClosingAndCopyTests {
     private let directory: TemporaryDirectory

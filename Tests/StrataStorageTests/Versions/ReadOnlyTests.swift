@@ -1,13 +1,8 @@
+import Platform
 import StrataFiles
 import Testing
 
 @testable import StrataStorage
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 @Suite struct ReadOnlyTests {
     private func options(_ disk: any FileSystem, readOnly: Bool) -> StoreOptions {

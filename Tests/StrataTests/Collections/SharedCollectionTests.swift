@@ -1,13 +1,8 @@
 import Dispatch
 import Foundation
+import Platform
 import Strata
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Large collections that two processes change concurrently; one of them repeatedly dies in the middle of a write. The
 /// file has full durability, since without a log a dead process's visible commits would be lost.

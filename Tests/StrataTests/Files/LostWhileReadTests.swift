@@ -1,12 +1,9 @@
 import Foundation
+import Platform
 import Testing
 
 @testable import Strata
 @testable import StrataStorage
-
-#if canImport(Glibc)
-    import Glibc
-#endif
 
 /// A class for values that are long enough for pages of their own.
 private final class LongThing: Object {

@@ -1,10 +1,7 @@
 import Foundation
+import Platform
 import Strata
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#endif
 
 @Suite struct ObjectIdTests {
     @Test func `an identifier is a literal, text, or made of a time, a machine and a process`() throws {

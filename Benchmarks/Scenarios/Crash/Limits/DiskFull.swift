@@ -1,4 +1,5 @@
 import CaseFiles
+import Files
 import Harness
 import Measuring
 import RunRecords

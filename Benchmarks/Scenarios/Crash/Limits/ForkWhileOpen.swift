@@ -1,11 +1,6 @@
 import Harness
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// A program forks while it has a database open, and continues to commit: its child ends at once, or by `exit` with
 /// its handlers, or opens the database anew by its path and commits concurrently with its parent.

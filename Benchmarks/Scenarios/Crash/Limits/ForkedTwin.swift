@@ -1,11 +1,7 @@
+import Files
 import Harness
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The child that a writing process forks during its work. The child's results are in files, because the process of the
 /// trial is the parent of the writer only.
@@ -74,10 +70,7 @@ final class ForkedTwin {
     // MARK: In the child
 
     private func live(_ parent: Int32) -> Never {
-        #if canImport(Glibc)
-            KernelCalls.dieWithParent()
-            if getppid() != parent { _exit(1) }
-        #endif
+        KernelCalls.dieWithParent(parent)
         switch way {
         case .leave: _exit(0)
         // `exit` is forbidden in the parent only: this is another process.

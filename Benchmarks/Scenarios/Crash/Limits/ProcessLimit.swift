@@ -1,10 +1,5 @@
 import Harness
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// A limit that a process sets itself before it opens a database.
 ///
@@ -75,11 +70,7 @@ struct ProcessLimit: Hashable, CustomStringConvertible {
     }
 
     private static func signal(_ number: Int32, isIgnored: Bool) {
-        #if canImport(Glibc)
-            _ = Glibc.signal(number, isIgnored ? SIG_IGN : SIG_DFL)
-        #else
-            _ = Darwin.signal(number, isIgnored ? SIG_IGN : SIG_DFL)
-        #endif
+        _ = Platform.signal(number, isIgnored ? SIG_IGN : SIG_DFL)
     }
 
     /// The limit under which `count` more descriptors can be opened: it limits descriptor numbers, and the kernel gives

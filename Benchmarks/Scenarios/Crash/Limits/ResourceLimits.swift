@@ -1,13 +1,8 @@
 import Harness
 import Measuring
+import Platform
 import RunRecords
 import Seeds
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Plays a script on an engine's own files in a process with fewer descriptors, threads or address space, or smaller
 /// files, than the script needs: each trial has one limit, and the process that judges the result has none.

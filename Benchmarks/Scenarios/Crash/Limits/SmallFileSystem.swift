@@ -1,11 +1,6 @@
+import Files
 import Harness
-import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// A small file system that is mounted only for this process and its children, and can be filled.
 ///

@@ -1,14 +1,9 @@
 import CaseFiles
+import Files
 import Harness
 import Measuring
+import Platform
 import ProgramTrials
-import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// A script that a process of its own plays on an engine. It prints a line at the beginning and at the acknowledgement
 /// of each transaction, so that the record of its file calls contains these moments.

@@ -1,7 +1,7 @@
 import FaultModel
+import Files
 import Harness
 import ProgramTrials
-import RunRecords
 
 /// Recoveries after a power failure, each by a process of its own under the recorder, so that power can fail during the
 /// recovery, too.

@@ -1,4 +1,5 @@
 import FaultModel
+import Files
 import Harness
 import Measuring
 import ProgramTrials

@@ -1,5 +1,6 @@
 import CaseFiles
 import FaultModel
+import Files
 import Harness
 import Measuring
 import ProgramTrials

@@ -1,12 +1,7 @@
 import Harness
 import Measuring
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Disk performance: writes and syncs 4 KiB, with no other work.
 struct RawDiskLoop {

@@ -1,12 +1,7 @@
 import Harness
 import Measuring
+import Platform
 import RunRecords
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Times from the call of open to the first value, in a process that never opened the database before.
 struct FirstRead {
@@ -68,11 +63,7 @@ struct FirstRead {
             }
         }
         var answer: [UInt64] = [0, 0]
-        #if canImport(Glibc)
-            let count = Glibc.read(child.output, &answer, 16)
-        #else
-            let count = Darwin.read(child.output, &answer, 16)
-        #endif
+        let count = Platform.read(child.output, &answer, 16)
         let end = child.wait()
         guard count == 16, end == .exited(0) else { throw HarnessError("a process that opens ended so: \(end)") }
         return (answer[0], answer[1])

@@ -1,11 +1,6 @@
 import Harness
 import Measuring
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// Brings a process into a defined state before it times an open: linked files are mapped, and the processor's caches
 /// contain nothing of the database or the library.

@@ -1,13 +1,9 @@
+import Files
 import Harness
 import Measuring
+import Platform
 import RunRecords
 import Seeds
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Times the first read after a writer was killed that had done a fixed amount of work.
 ///

@@ -155,3 +155,12 @@ struct HTMLReport {
         }
     }
 }
+
+extension Reporting {
+    /// One document that needs nothing else: it fetches no script, style, font or picture. A level of detail is chosen
+    /// that keeps it under 2 MB, if one does. A document without the figures of cases that passed says so; the CSV has
+    /// these figures.
+    package static func html(_ run: Run) -> String {
+        HTMLReport.text(RunDigest(run))
+    }
+}

@@ -148,3 +148,10 @@ struct FlamePage {
         body.raw("\n")
     }
 }
+
+extension Reporting {
+    /// A page of its own about where a case spent its time.
+    package static func flameGraph(_ stacks: FoldedStacks, title: String) -> String {
+        FlamePage(stacks: stacks, title: title).text
+    }
+}

@@ -91,7 +91,7 @@ struct VerdictSection: ReportPart {
                 list.element("li") { item in
                     let words = "\(result.test.engine), \(digest.name(Subject(result.test)))"
                     item.element("a", ["href": place(of: result.test.id)], words)
-                    let message = TerminalReport.firstLine(result.message)
+                    let message = result.message.firstLine
                     if !message.isEmpty { item.element("div", ["class": "example"], message) }
                     command(digest.replayCommand(result.test.id), &item)
                 }

@@ -32,7 +32,7 @@ enum JSONInput {
             var check = JSONCheck(bytes, from: start, deepest: deepest)
             try check.run()
         } catch {
-            throw Realm.Error(
+            throw RealmError(
                 .invalidInput, "the JSON cannot be read: \(lines.position(of: error.offset)): \(error.message)")
         }
         var cursor = JSONCursor(bytes, at: start)
@@ -46,7 +46,7 @@ enum JSONInput {
     /// of UTF-16, or the places of zeros among the first four bytes, tell the encoding. The size and the order of the
     /// units follow from these places and from the mark.
     /// - Throws: `invalidInput` if the bytes are no UTF-16 or UTF-32.
-    private static func utf8(_ json: Data) throws(Realm.Error) -> [UInt8]? {
+    private static func utf8(_ json: Data) throws(RealmError) -> [UInt8]? {
         let start = Array(json.prefix(4))
         func isZero(_ place: Int) -> Bool { place < start.count && start[place] == 0 }
         let isMarked16 = start.starts(with: [0xFF, 0xFE]) || start.starts(with: [0xFE, 0xFF])
@@ -70,7 +70,7 @@ enum JSONInput {
             ? String(validating: units, as: UTF32.self)
             : String(validating: units.map { UInt16(truncatingIfNeeded: $0) }, as: UTF16.self)
         guard let text, json.count % size == 0 else {
-            throw Realm.Error(.invalidInput, "the JSON cannot be read: it is no UTF-\(8 * size); write it as UTF-8")
+            throw RealmError(.invalidInput, "the JSON cannot be read: it is no UTF-\(8 * size); write it as UTF-8")
         }
         return Array(text.utf8)
     }

@@ -78,7 +78,7 @@ struct JSONObjects {
             return true
         }
         do throws(StorageError) { return try PrimaryKeyLookup(access).row(of: key) == nil } catch {
-            write.fail(Realm.Error(error))
+            write.fail(RealmError(error))
             return true
         }
     }

@@ -322,7 +322,7 @@ final class ClassAccess {
 
     /// As ``relocate(_:)``, for callers that handle the error. The objects of a frozen Realm cache nothing.
     /// - Returns: why the row cannot be read; nil if it can.
-    func tryRelocate(_ object: ObjectBase) -> Realm.Error? {
+    func tryRelocate(_ object: ObjectBase) -> RealmError? {
         if !instance.confinement.isHere { return instance.confinementError }
         guard let view = instance.currentView, object._creation != 0 else { return deletedError(object) }
         do throws(StorageError) {
@@ -341,14 +341,14 @@ final class ClassAccess {
             return nil
         } catch {
             instance.failures.note(error, in: self)
-            return Realm.Error(error)
+            return RealmError(error)
         }
     }
 
-    func deletedError(_ object: ObjectBase) -> Realm.Error {
+    func deletedError(_ object: ObjectBase) -> RealmError {
         let key = primary.map { "\($0.name) \(object._key)" } ?? "key \(object._key)"
         let version = instance.currentView.map { " as of version \($0.version.rawValue)" } ?? ""
-        return Realm.Error(
+        return RealmError(
             .objectDeleted,
             "Object has been deleted or invalidated: the \(name) with \(key)\(version); check isInvalidated, "
                 + "or show results.snapshot()")

@@ -37,7 +37,7 @@ final class FrozenTwins {
     /// A frozen instance of a pinned version; nil, after a note, if its classes cannot be made.
     func frozen(at pinned: Snapshot) -> RealmInstance? {
         guard let shared = instance.shared else { return nil }
-        do throws(Realm.Error) {
+        do throws(RealmError) {
             let made = try RealmInstance(
                 .frozen, store: instance.store, shared: shared, configuration: instance.configuration,
                 confinement: .none)
@@ -52,7 +52,7 @@ final class FrozenTwins {
 
     /// An instance of the same classes that shows no version.
     func showingNothing(_ kind: RealmInstance.Kind, _ confinement: Confinement) -> RealmInstance {
-        do throws(Realm.Error) {
+        do throws(RealmError) {
             let made = try RealmInstance(
                 kind, store: instance.store, shared: instance.shared, configuration: instance.configuration,
                 confinement: confinement)
@@ -66,7 +66,7 @@ final class FrozenTwins {
     private func snapshotOrReport() -> Snapshot? {
         do throws(StorageError) { return try instance.store.snapshot() } catch {
             instance.failures.note(error, in: nil)
-            if case .limit(.pins) = error { instance.report("", nil, Realm.Error(error).description) }
+            if case .limit(.pins) = error { instance.report("", nil, RealmError(error).description) }
             return nil
         }
     }

@@ -11,9 +11,9 @@ final class ReadFailures {
     /// The instance owns this object.
     private unowned(unsafe) let instance: RealmInstance
     /// The first failure since ``collecting(_:)`` began.
-    private var first: Realm.Error?
+    private var first: RealmError?
     /// As `first`, for a frozen instance: by the number of each thread that is in ``collecting(_:)``.
-    private let collected = Mutex<[UInt64: Realm.Error?]>([:])
+    private let collected = Mutex<[UInt64: RealmError?]>([:])
     /// The last collection that was read without its lost elements, as a cache.
     var lastCollection: ReadableElements?
 
@@ -46,7 +46,7 @@ final class ReadFailures {
     /// - Returns: whether the failure is damage of a page, which has been reported then.
     @discardableResult
     func note(_ error: StorageError, in access: ClassAccess?, _ loss: DamagedPlace.Loss = .unknown) -> Bool {
-        let told = Realm.Error(error)
+        let told = RealmError(error)
         remember(told)
         guard let place = DamagedPlace(error, table: access?.tableID, loss: loss) else {
             instance.write?.fail(told)
@@ -65,12 +65,12 @@ final class ReadFailures {
     }
 
     /// Notes a failure that is no damage of a page, for ``collecting(_:)``, and marks the running write as failed.
-    func note(_ error: Realm.Error) {
+    func note(_ error: RealmError) {
         remember(error)
         instance.write?.fail(error)
     }
 
-    private func remember(_ error: Realm.Error) {
+    private func remember(_ error: RealmError) {
         guard instance.isShared else {
             if first == nil { first = error }
             return
@@ -116,7 +116,7 @@ final class ReadFailures {
             if register.hasUntold { tellNew() }
             return rows
         } catch {
-            remember(Realm.Error(error))
+            remember(RealmError(error))
             return nil
         }
     }
@@ -135,8 +135,8 @@ final class ReadFailures {
     }
 
     /// The error for a write to an unreadable object.
-    func refusal(_ key: RowKey, _ access: ClassAccess) -> Realm.Error {
-        Realm.Error(
+    func refusal(_ key: RowKey, _ access: ClassAccess) -> RealmError {
+        RealmError(
             .invalidDatabase,
             "the \(access.name) with key \(key) cannot be read, so it is not changed; Realm.damage lists what is lost")
     }
@@ -161,7 +161,7 @@ final class ReadFailures {
     // MARK: Throwing callers
 
     /// Runs `read`, and throws the first failure that was noted during it. Any thread.
-    func collecting<Value>(_ read: () -> Value) throws(Realm.Error) -> Value {
+    func collecting<Value>(_ read: () -> Value) throws(RealmError) -> Value {
         if instance.isShared { return try collectingOnThread(read) }
         let before = first
         first = nil
@@ -171,7 +171,7 @@ final class ReadFailures {
         return value
     }
 
-    private func collectingOnThread<Value>(_ read: () -> Value) throws(Realm.Error) -> Value {
+    private func collectingOnThread<Value>(_ read: () -> Value) throws(RealmError) -> Value {
         let thread = CallingContext.thread
         let before = collected.withLock { $0.updateValue(nil, forKey: thread) }
         let value = read()

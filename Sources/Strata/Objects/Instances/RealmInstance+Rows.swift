@@ -36,7 +36,7 @@ extension RealmInstance {
     @inline(never)
     private func unreadable(_ access: ClassAccess, _ key: RowKey, _ error: StorageError) -> ObjectBase? {
         let isTold = failures.note(error, in: access)
-        report(access.name, key.rawValue, Realm.Error(error).description, isTold: isTold)
+        report(access.name, key.rawValue, RealmError(error).description, isTold: isTold)
         return nil
     }
 
@@ -157,7 +157,7 @@ extension RealmInstance {
     private func checkManagedHere(_ object: ObjectBase) {
         guard manages(object) else {
             return fail(
-                Realm.Error(
+                RealmError(
                     .invalidInput, "the \(object._access.name) belongs to another Realm; create a copy with create"))
         }
         if object.isInvalidated { fail(object._access.deletedError(object)) }
@@ -217,7 +217,7 @@ extension RealmInstance {
     private func accessForDeletion(of object: ObjectBase) -> ClassAccess? {
         guard object._frame != nil, let other = object._instance, other.store === store, !other.isFrozen else {
             if !isInWrite { fatalError("delete works inside a write only") }
-            fail(Realm.Error(.invalidInput, "only objects of this Realm can be deleted from it; thaw frozen ones"))
+            fail(RealmError(.invalidInput, "only objects of this Realm can be deleted from it; thaw frozen ones"))
             return nil
         }
         let access = object._access
@@ -244,7 +244,7 @@ extension RealmInstance {
         checkConfinement()
         if let target = migration?.target {
             target.fail(
-                Realm.Error(
+                RealmError(
                     .wrongState, "an old \(name()) has the values before the migration; change the new object"))
             return nil
         }

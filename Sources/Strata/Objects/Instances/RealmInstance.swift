@@ -17,7 +17,7 @@ final class RealmInstance {
     let store: Store
     /// Keeps the store open; nil for the two sides of a migration, which run while it is being opened.
     let shared: SharedStore?
-    let configuration: Realm.Configuration
+    let configuration: RealmConfiguration
     let confinement: Confinement
     /// The thread that may use it without a further check.
     private let ownThread: UInt64
@@ -48,10 +48,10 @@ final class RealmInstance {
     let reference: InstanceReference
 
     init(
-        _ kind: Kind, store: Store, shared: SharedStore?, configuration: Realm.Configuration,
+        _ kind: Kind, store: Store, shared: SharedStore?, configuration: RealmConfiguration,
         confinement: Confinement, inbox: ChangeInbox? = nil, reference: InstanceReference = InstanceReference(),
         migration: MigrationSide? = nil
-    ) throws(Realm.Error) {
+    ) throws(RealmError) {
         self.kind = kind
         self.migration = migration
         self.store = store
@@ -82,7 +82,7 @@ final class RealmInstance {
     var isInWrite: Bool { write != nil }
     var transaction: WriteTransaction? { write?.transaction }
     /// Why the running write must not be committed.
-    var failure: Realm.Error? { write?.failure }
+    var failure: RealmError? { write?.failure }
     var isMigration: Bool { migration != nil }
 
     /// Stops the program if called outside the instance's thread, queue or actor.
@@ -91,12 +91,12 @@ final class RealmInstance {
         if strata_known_thread() != ownThread, !confinement.isHere { fatalError(confinementError.message) }
     }
 
-    func requireHere() throws(Realm.Error) {
+    func requireHere() throws(RealmError) {
         if !confinement.isHere { throw confinementError }
     }
 
-    var confinementError: Realm.Error {
-        Realm.Error(
+    var confinementError: RealmError {
+        RealmError(
             .incorrectThread,
             "Realm accessed from incorrect thread: objects, results and Realms belong to the thread, queue or actor "
                 + "that opened the Realm, here \(confinement.description). Freeze them, or pass a ThreadSafeReference.")
@@ -292,7 +292,7 @@ final class RealmInstance {
             show(newest)
         } catch {
             failures.note(error, in: nil)
-            return reportShowingNothing("no version of it can be read now: \(Realm.Error(error).description)")
+            return reportShowingNothing("no version of it can be read now: \(RealmError(error).description)")
         }
         observation.isBehind = true
         let reference = reference
@@ -302,7 +302,7 @@ final class RealmInstance {
     /// As ``refreshOrThrow()``, but its error is reported.
     @discardableResult
     func refresh() -> Bool {
-        do throws(Realm.Error) { return try refreshOrThrow() } catch {
+        do throws(RealmError) { return try refreshOrThrow() } catch {
             report("", nil, error.description)
             return false
         }
@@ -311,7 +311,7 @@ final class RealmInstance {
     /// Shows the newest version, if it is newer than the shown one, and notifies observers.
     /// - Returns: whether a newer version is shown now.
     /// - Throws: `tooManyVersions`; the previous version stays shown.
-    func refreshOrThrow() throws(Realm.Error) -> Bool {
+    func refreshOrThrow() throws(RealmError) -> Bool {
         guard kind == .live, write == nil else { return false }
         if let snapshot, currentView != nil, !store.hasNewer(than: snapshot) {
             followDamageOfOthers()
@@ -320,7 +320,7 @@ final class RealmInstance {
         }
         let newest: Snapshot
         do throws(StorageError) { newest = try store.snapshot() } catch {
-            if case .limit(.pins) = error { throw Realm.Error(error) }
+            if case .limit(.pins) = error { throw RealmError(error) }
             stay(error)
             return false
         }
@@ -358,7 +358,7 @@ final class RealmInstance {
     // MARK: Failures
 
     /// Marks the running write as failed, so that it throws `error` instead of committing.
-    func fail(_ error: Realm.Error) {
+    func fail(_ error: RealmError) {
         guard let write else { fatalError(error.description) }
         write.fail(error)
     }
@@ -366,7 +366,7 @@ final class RealmInstance {
     /// Notes and reports an unreadable property of an object; the caller returns the property's default.
     func reportDamage(_ object: ObjectBase, _ error: StorageError, column: Int?) {
         let isTold = failures.note(error, in: object._access, failures.loss(object, column: column))
-        report(object._access.name, object._key, Realm.Error(error).description, isTold: isTold)
+        report(object._access.name, object._key, RealmError(error).description, isTold: isTold)
     }
 
     func reportInvalidAccess(_ object: ObjectBase) {
@@ -385,14 +385,14 @@ final class RealmInstance {
         if configuration.invalidAccess == .trap { fatalError(message) }
         configuration.tell(
             .substituted(
-                Realm.Configuration.InvalidAccessReport(
+                RealmConfiguration.InvalidAccessReport(
                     className: className, key: key, version: currentView?.version.rawValue ?? 0, message: message)),
             isTold: isTold)
     }
 
     /// Handles an error of the program, such as an unknown name: in a migration or a write that fails, else it is
     /// reported.
-    func misuse(_ access: ClassAccess, _ key: Int64?, _ error: Realm.Error) {
+    func misuse(_ access: ClassAccess, _ key: Int64?, _ error: RealmError) {
         if let target = migration?.target { return target.fail(error) }
         if let write { return write.fail(error) }
         report(access.name, key, error.description)

@@ -33,14 +33,14 @@ final class WriteSide {
     // MARK: Begin
 
     /// Why a write cannot begin here and now; nil if it can.
-    func refusal() -> Realm.Error? {
+    func refusal() -> RealmError? {
         if !instance.confinement.isHere { return instance.confinementError }
-        if instance.kind != .live { return Realm.Error(.wrongState, "a frozen Realm cannot be written to; thaw it") }
+        if instance.kind != .live { return RealmError(.wrongState, "a frozen Realm cannot be written to; thaw it") }
         if instance.configuration.readOnly {
-            return Realm.Error(.filePermissionDenied, "\(instance.configuration.path) was opened with readOnly")
+            return RealmError(.filePermissionDenied, "\(instance.configuration.path) was opened with readOnly")
         }
         if instance.isInWrite {
-            return Realm.Error(
+            return RealmError(
                 .wrongState, "the Realm is already in a write; writes do not nest, ask isInWriteTransaction first")
         }
         return nil
@@ -59,21 +59,21 @@ final class WriteSide {
 
     /// The error if more versions are in use than the configuration allows; else nil. The file keeps the pages of each
     /// version in use, so beside a reader that never refreshes it would grow with every write.
-    private func tooManyVersions() -> Realm.Error? {
+    private func tooManyVersions() -> RealmError? {
         guard let limit = instance.configuration.maximumNumberOfActiveVersions else { return nil }
         #if Zoo
             if PlantedMistake.limitIgnored.isPlanted { return nil }
         #endif
         let count = instance.store.activeVersions
         guard count > limit else { return nil }
-        return Realm.Error(
+        return RealmError(
             .tooManyVersions,
             "\(count) versions of \(instance.configuration.path) are in use, and maximumNumberOfActiveVersions is "
                 + "\(limit); release frozen Realms, objects and snapshots, and refresh or invalidate Realms of threads "
                 + "that wait")
     }
 
-    private func nextTransaction() throws(Realm.Error) -> WriteTransaction {
+    private func nextTransaction() throws(RealmError) -> WriteTransaction {
         let made: WriteTransaction
         do throws(StorageError) {
             if let granted = try startedAsyncWrites?.takeGrant() {
@@ -82,7 +82,7 @@ final class WriteSide {
                 made = try instance.store.beginWrite()
             }
         } catch {
-            throw Realm.Error(error)
+            throw RealmError(error)
         }
         return made
     }
@@ -90,17 +90,17 @@ final class WriteSide {
     /// Reserves the pin for the version that a write will make: once the write is committed, the instance must be able
     /// to show it. If there is none left, the write does not begin.
     /// - Throws: `tooManyVersions`; the transaction is rolled back then.
-    private func reserveResult(of transaction: WriteTransaction) throws(Realm.Error) {
+    private func reserveResult(of transaction: WriteTransaction) throws(RealmError) {
         do throws(StorageError) { try transaction.resultPin.reserve() } catch {
             transaction.rollback()
-            throw Realm.Error(error)
+            throw RealmError(error)
         }
     }
 
     /// Begins a write.
     /// - Parameter granted: the transaction of an asynchronous write; nil to wait for the write gate here.
     /// - Throws: `tooManyVersions`, `schemaMismatch`, and storage's errors for transactions.
-    func begin(_ granted: WriteTransaction?) throws(Realm.Error) {
+    func begin(_ granted: WriteTransaction?) throws(RealmError) {
         var granted = granted
         if let refusal = tooManyVersions() {
             (granted ?? acquired)?.rollback()
@@ -114,7 +114,7 @@ final class WriteSide {
             acquired = nil
             guard instance.hasOwnSchema(running.view) else {
                 running.rollback()
-                throw Realm.Error(
+                throw RealmError(
                     .schemaMismatch,
                     "\(instance.configuration.path) was migrated to schema version "
                         + "\(running.view.schema.userVersion) since it was opened with "
@@ -164,7 +164,7 @@ final class WriteSide {
             end(write, isCancelled: true)
             instance.showNewest(after: transaction)
             startedAsyncWrites?.writeEnded()
-            throw Realm.Error(error)
+            throw RealmError(error)
         }
         end(write, isCancelled: false)
         instance.advance(after: transaction, silencing: tokens)

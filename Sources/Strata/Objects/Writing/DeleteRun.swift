@@ -22,7 +22,7 @@ struct DeleteRun {
 
     /// - Returns: the error of a `deny` rule; nil if there is none.
     /// - Complexity: O(log rows) per deleted row and per link from or to it; less if many are close together.
-    mutating func delete(_ rows: [Row]) throws(StorageError) -> Realm.Error? {
+    mutating func delete(_ rows: [Row]) throws(StorageError) -> RealmError? {
         if let first = rows.first, first.access.ruled.isEmpty, rows.allSatisfy({ $0.access === first.access }) {
             try delete(rows.map { $0.key }, of: first.access.table)
             return nil
@@ -97,7 +97,7 @@ struct DeleteRun {
         try transaction.bulk.delete(table, keys)
     }
 
-    private mutating func deleteOneByOne(_ rows: [Row]) throws(StorageError) -> Realm.Error? {
+    private mutating func deleteOneByOne(_ rows: [Row]) throws(StorageError) -> RealmError? {
         try unlink(rows)
         var waiting = rows
         while true {
@@ -119,7 +119,7 @@ struct DeleteRun {
                         #if Zoo
                             if PlantedMistake.denyIgnored.isPlanted { break }
                         #endif
-                        return Realm.Error(
+                        return RealmError(
                             .deleteDenied,
                             "the \(row.access.name) with key \(row.key) still leads to \(targets.count) objects by "
                                 + "'\(property.name)', whose delete rule is deny; delete these first, or unlink them")

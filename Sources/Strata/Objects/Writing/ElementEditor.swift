@@ -30,7 +30,7 @@ struct ElementEditor {
         }
         guard property.column >= 0, let elements = column.nested == nil ? property.elements : column.tag.elements
         else {
-            write.fail(Realm.Error(.invalidInput, "a property of '\(access.name)' that the file does not keep"))
+            write.fail(RealmError(.invalidInput, "a property of '\(access.name)' that the file does not keep"))
             return nil
         }
         self.column = column
@@ -83,7 +83,7 @@ struct ElementEditor {
             guard let contents = try column.contents(write.transaction.view, location) else { return nil }
             return try body(contents)
         } catch {
-            write.fail(Realm.Error(error))
+            write.fail(RealmError(error))
             return nil
         }
     }
@@ -98,7 +98,7 @@ struct ElementEditor {
         guard let place = places.missing(in: 0..<count) else { return true }
         _GoneAccess(column, kind).tell(place: place, count: count)
         write.fail(
-            Realm.Error(
+            RealmError(
                 .invalidInput,
                 "'\(access.name).\(property.name)' has \(count) elements; the element at \(place) cannot be changed"))
         return false
@@ -305,7 +305,7 @@ struct ElementEditor {
                     table: access.table, key: key, column: property.column, at: path, with: rewrite)
             }
         } catch {
-            write.fail(Realm.Error(error))
+            write.fail(RealmError(error))
         }
         instance.invalidateMarked()
         // If the generation is the same, elements changed in place and no row has moved: the location stays valid.
@@ -324,7 +324,7 @@ struct ElementEditor {
     private func mayStand(_ values: [_StoredValue]) -> Bool {
         if case .link? = values.first, property.tag.type != .object {
             let expected = "'\(access.name).\(property.name)' expects \(property.tag.expected(nil)), got an object"
-            write.fail(Realm.Error(.invalidInput, expected))
+            write.fail(RealmError(.invalidInput, expected))
             return false
         }
         guard property.tag.type == .any, values.contains(where: { NestedEncoding.isKeyed($0) != nil }) else {
@@ -332,7 +332,7 @@ struct ElementEditor {
         }
         let name = "'\(access.name).\(property.name)'"
         guard property.tag.takesNested else {
-            write.fail(Realm.Error(.invalidInput, "\(name) is a set, which cannot hold lists or dictionaries"))
+            write.fail(RealmError(.invalidInput, "\(name) is a set, which cannot hold lists or dictionaries"))
             return false
         }
         let outer = (column.nested?.standing?.steps.count ?? 0) + (property.isCollection ? 0 : 1)

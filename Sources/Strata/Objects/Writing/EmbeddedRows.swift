@@ -14,13 +14,13 @@ struct EmbeddedCheck {
 
     /// The error for the first object without exactly one parent; nil if there is none.
     /// - Complexity: O(rows of the classes).
-    func firstOffence(in names: [String]) throws(StorageError) -> Realm.Error? {
+    func firstOffence(in names: [String]) throws(StorageError) -> RealmError? {
         for name in names {
             guard let table = view.schema.position(named: name) else { continue }
             for key in try view.keys(table) {
                 let parents = try linkCount(RowKey(key), table)
                 if parents == 1 { continue }
-                return Realm.Error(
+                return RealmError(
                     .schemaMismatch,
                     "the \(name) with key \(key) has \(parents) parents, and an embedded object has one; delete it or "
                         + "copy it in the migration block")

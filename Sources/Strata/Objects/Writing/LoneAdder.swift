@@ -43,7 +43,7 @@ struct LoneAdder {
         } catch .misuse(.duplicateKey) {
             return false
         } catch {
-            write.fail(Realm.Error(error))
+            write.fail(RealmError(error))
             return true
         }
         instance.bind(object, access, key, creation: write.version)

@@ -85,7 +85,7 @@ struct ObjectAdder {
             bindFields(object, plan)
             if access.isEmbedded { write.noteParentless(access, key.rawValue) }
         } catch {
-            write.fail(Realm.Error(error))
+            write.fail(RealmError(error))
         }
     }
 
@@ -95,7 +95,7 @@ struct ObjectAdder {
             !plan.isUnnumbered(value)
         else { return nil }
         do throws(StorageError) { return try PrimaryKeyLookup(access).row(of: value) } catch {
-            write.fail(Realm.Error(error))
+            write.fail(RealmError(error))
             return nil
         }
     }
@@ -118,7 +118,7 @@ struct ObjectAdder {
                 return try write.number(object, access, field)
             }
             if key.rawValue == LinkPayload.null {
-                write.fail(Realm.Error(.invalidInput, "\(Int64.min) cannot be a primary key of '\(access.name)'"))
+                write.fail(RealmError(.invalidInput, "\(Int64.min) cannot be a primary key of '\(access.name)'"))
                 return nil
             }
             return key
@@ -147,7 +147,7 @@ struct ObjectAdder {
         if policy == .error {
             let value = plan.primary.flatMap { $0.field.getAny(object._field($0.offset)) } ?? key.rawValue
             return write.fail(
-                Realm.Error(
+                RealmError(
                     .duplicateKey,
                     "a \(access.name) with the primary key \(value) is there already; pass update: .modified or .all"))
         }

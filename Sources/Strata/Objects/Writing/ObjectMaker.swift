@@ -60,7 +60,7 @@ struct ObjectMaker {
             assign(to: made, access: access, pairs: pairs, policy: policy, isNew: true)
             return instance.materialize(access, RowKey(made._key)) ?? made
         } catch {
-            write.fail(Realm.Error(error))
+            write.fail(RealmError(error))
             return instance.invalidObject(access, key: nil)
         }
     }
@@ -168,7 +168,7 @@ struct ObjectMaker {
     ) -> ObjectBase {
         guard policy != .error else {
             write.fail(
-                Realm.Error(
+                RealmError(
                     .duplicateKey,
                     "a \(access.name) with this primary key is there already; pass update: .modified or .all"))
             return instance.invalidObject(access, key: key)
@@ -244,7 +244,7 @@ struct ObjectMaker {
         let property = access.properties[place]
         guard !property.isLinkingObjects else {
             return write.fail(
-                Realm.Error(
+                RealmError(
                     .invalidInput,
                     "'\(access.name).\(property.name)' follows from the links of \(property.target ?? "its class"); "
                         + "change those"))

@@ -1,34 +1,34 @@
-extension Realm.Error {
+extension RealmError {
     /// The error for a value that a property cannot hold.
-    static func badValue(_ access: ClassAccess, _ property: BoundProperty, _ got: Any?) -> Realm.Error {
+    static func badValue(_ access: ClassAccess, _ property: BoundProperty, _ got: Any?) -> RealmError {
         badValue(access.name, property: property.name, tag: property.tag, target: property.target, got: got)
     }
 
     static func badValue(
         _ className: String, property: String, tag: ColumnTag, target: String?, got: Any?
-    ) -> Realm.Error {
+    ) -> RealmError {
         let isTooWide = tag.collection == .none && got.map { _StoredValue(any: $0, as: tag.type) != nil } ?? false
-        return Realm.Error(
+        return RealmError(
             .invalidInput,
             "'\(className).\(property)' expects \(tag.expected(target)), got \(shown(got))"
                 + (isTooWide ? ", which the property's type does not hold" : ""))
     }
 
-    static func badValue(_ className: String, _ field: PlanField, _ got: Any?) -> Realm.Error {
+    static func badValue(_ className: String, _ field: PlanField, _ got: Any?) -> RealmError {
         badValue(
             className, property: field.name, tag: ColumnTag(field.shape, isPrimary: field.isPrimary),
             target: field.shape.objectType?.className(), got: got)
     }
 
     /// The error for a value from which no object can be made.
-    static func badObject(_ className: String, _ names: [String], _ got: Any) -> Realm.Error {
+    static func badObject(_ className: String, _ names: [String], _ got: Any) -> RealmError {
         if let array = got as? [Any] {
-            return Realm.Error(
+            return RealmError(
                 .invalidInput,
                 "a \(className) is made from at most \(names.count) values (\(names.joined(separator: ", "))), got "
                     + "\(array.count)")
         }
-        return Realm.Error(
+        return RealmError(
             .invalidInput, "a \(className) is made from a dictionary, an array or an object, got \(shown(got))")
     }
 

@@ -16,7 +16,7 @@ final class RunningWrite {
     /// The Realm's stamp at the begin. While the Realm still has it, the write has changed nothing.
     private let stampAtBegin: UInt64
     /// Why the write must not be committed; nil if it may.
-    @exclusivity(unchecked) private(set) var failure: Realm.Error?
+    @exclusivity(unchecked) private(set) var failure: RealmError?
     /// Embedded objects that the write has added and that no parent links to yet.
     @exclusivity(unchecked) private(set) var parentless: Set<EmbeddedRow> = []
     /// The rows whose unique keys are checked before the commit.
@@ -50,13 +50,13 @@ final class RunningWrite {
     var hasChanged: Bool { instance.stamp != stampAtBegin }
 
     /// Marks the write as failed; the first error is the one that is thrown.
-    func fail(_ error: Realm.Error) {
+    func fail(_ error: RealmError) {
         if failure == nil { failure = error }
     }
 
     /// Appends to the failure's message where in a text the value is that caused it.
     func locateFailure(_ place: String) {
-        failure = failure.map { Realm.Error($0.code, "\($0.message), \(place)", fileURL: $0.fileURL) }
+        failure = failure.map { RealmError($0.code, "\($0.message), \(place)", fileURL: $0.fileURL) }
     }
 
     /// Whether the row of an object was created in this write.
@@ -75,7 +75,7 @@ final class RunningWrite {
 
     /// Runs a change whose failure does not fail the write.
     /// - Returns: the change's error; nil if it succeeded.
-    func failure(of change: () -> Void) -> Realm.Error? {
+    func failure(of change: () -> Void) -> RealmError? {
         let before = failure
         failure = nil
         change()
@@ -85,7 +85,7 @@ final class RunningWrite {
 
     /// Called before the commit: deletes embedded objects without a parent, and checks unique keys.
     /// - Returns: why the write must not be committed; nil if it may.
-    func finish() -> Realm.Error? {
+    func finish() -> RealmError? {
         walks.settleAll()
         deleteParentless()
         checkUniqueKeys()
@@ -104,7 +104,7 @@ final class RunningWrite {
             return checkUnchangedKey(of: object, access: access, primary: primary, value: value)
         }
         guard column >= 0 else {
-            return fail(Realm.Error(.invalidInput, "a property of '\(access.name)' that the file does not keep"))
+            return fail(RealmError(.invalidInput, "a property of '\(access.name)' that the file does not keep"))
         }
         if ElementEditor.update(object, access: access, column: column, to: value) { return }
         if skipsEqual, isStored(value, object, column) { return }
@@ -126,7 +126,7 @@ final class RunningWrite {
                 try transaction.set(table, key, column: column, to: cell)
             }
         } catch {
-            fail(Realm.Error(error))
+            fail(RealmError(error))
         }
         instance.invalidateMarked()
         if let children, let target = access.target(of: children) { deleteChildren(orphans, target) }
@@ -167,11 +167,11 @@ final class RunningWrite {
                 ? try view.value(location, primary.column, primary.tag) : _StoredValue.integer(object._key)
             if known != value {
                 fail(
-                    Realm.Error(
+                    RealmError(
                         .invalidInput, "the primary key '\(access.name).\(primary.name)' cannot change once managed"))
             }
         } catch {
-            fail(Realm.Error(error))
+            fail(RealmError(error))
         }
     }
 
@@ -185,7 +185,7 @@ final class RunningWrite {
                 try transaction.set(access.table, RowKey(object._key), column: primary.column, to: cell)
             }
         } catch {
-            fail(Realm.Error(error))
+            fail(RealmError(error))
         }
         instance.invalidatePlaces()
     }
@@ -242,7 +242,7 @@ final class RunningWrite {
         let next = try numbers.next(access, transaction)
         guard field.field.setStored(object._field(field.offset), .integer(next)) else {
             fail(
-                Realm.Error(
+                RealmError(
                     .invalidInput, "'\(access.name).\(field.name)' has no number left: \(next) is too large for it"))
             return nil
         }
@@ -268,7 +268,7 @@ final class RunningWrite {
         let reason =
             isOfHere
             ? object._access.deletedError(object)
-            : Realm.Error(.invalidInput, "the \(object._access.name) belongs to another or to a frozen Realm; thaw it")
+            : RealmError(.invalidInput, "the \(object._access.name) belongs to another or to a frozen Realm; thaw it")
         fail(reason)
         return nil
     }
@@ -310,7 +310,7 @@ final class RunningWrite {
                 || parentless.remove(EmbeddedRow(table: target.table, key: key)) != nil || instance.isMigration
             guard kept.insert(key).inserted, isFree else {
                 fail(
-                    Realm.Error(
+                    RealmError(
                         .invalidInput,
                         "the embedded \(target.name) has a parent already; give this one an object of its own, such as "
                             + "detached()"))
@@ -329,7 +329,7 @@ final class RunningWrite {
             if !property.isCollection { return try view.integer(location, property.column).map { [$0] } ?? [] }
             return try view.links(location, object._key, property)
         } catch {
-            fail(Realm.Error(error))
+            fail(RealmError(error))
             return []
         }
     }
@@ -364,7 +364,7 @@ final class RunningWrite {
         do throws(StorageError) {
             if let denied = try run.delete(rows) { fail(denied) }
         } catch {
-            fail(Realm.Error(error))
+            fail(RealmError(error))
         }
         instance.invalidateMarked()
     }
@@ -376,7 +376,7 @@ final class RunningWrite {
         do throws(StorageError) {
             try transaction.deleteAll(Array(tables))
         } catch {
-            fail(Realm.Error(error))
+            fail(RealmError(error))
         }
         instance.invalidatePlaces()
     }
@@ -388,7 +388,7 @@ final class RunningWrite {
         do throws(StorageError) {
             if let offence = try unique.offence(in: instance, view) { fail(offence) }
         } catch {
-            fail(Realm.Error(error))
+            fail(RealmError(error))
         }
     }
 }

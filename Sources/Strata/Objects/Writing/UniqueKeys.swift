@@ -40,7 +40,7 @@ struct UniqueCheck {
     /// Compares added or changed rows with all rows of their class.
     /// - Returns: the error for the first duplicate; nil if there is none.
     /// - Complexity: O(rows log n) if an index has few candidates, else a pass over the columns of the class.
-    func offence(_ key: UniqueKey, among rows: Set<Int64>) throws(StorageError) -> Realm.Error? {
+    func offence(_ key: UniqueKey, among rows: Set<Int64>) throws(StorageError) -> RealmError? {
         var known: [[DistinctValue]: Int64] = [:]
         for row in rows.sorted() {
             guard let values = try values(row, key), let tuple = Self.tuple(values) else { continue }
@@ -57,7 +57,7 @@ struct UniqueCheck {
 
     /// Compares all rows of a class with each other.
     /// - Complexity: a pass over the key's columns.
-    func offence(_ key: UniqueKey) throws(StorageError) -> Realm.Error? { try scanned(key, [:], []) }
+    func offence(_ key: UniqueKey) throws(StorageError) -> RealmError? { try scanned(key, [:], []) }
 
     private func values(_ row: Int64, _ key: UniqueKey) throws(StorageError) -> [_StoredValue]? {
         guard let location = try view.locate(key.table, RowKey(row)) else { return nil }
@@ -97,7 +97,7 @@ struct UniqueCheck {
 
     private func lookedUp(
         _ ways: [Int64: Int], _ key: UniqueKey, _ known: [[DistinctValue]: Int64]
-    ) throws(StorageError) -> Realm.Error? {
+    ) throws(StorageError) -> RealmError? {
         for (tuple, row) in known {
             guard let place = ways[row], let values = try values(row, key) else { continue }
             let others = try values[place].withCell { (cell) throws(StorageError) in
@@ -115,10 +115,10 @@ struct UniqueCheck {
     /// Passes over the columns and compares every row with the known ones, or with each other if none are given.
     private func scanned(
         _ key: UniqueKey, _ known: [[DistinctValue]: Int64], _ rows: Set<Int64>
-    ) throws(StorageError) -> Realm.Error? {
+    ) throws(StorageError) -> RealmError? {
         var known = known
         let looksAtAll = known.isEmpty
-        var found: Realm.Error?
+        var found: RealmError?
         // A scan returns each column once.
         let columns = Array(Set(key.columns)).sorted()
         try view.scan(key.table, columns: columns) { (batch) throws(StorageError) in
@@ -139,11 +139,11 @@ struct UniqueCheck {
         return found
     }
 
-    private func error(_ key: UniqueKey, values: [_StoredValue], between a: Int64, and b: Int64) -> Realm.Error {
+    private func error(_ key: UniqueKey, values: [_StoredValue], between a: Int64, and b: Int64) -> RealmError {
         let shown = zip(values, key.tags).map { value, tag in
             value.any(as: tag.type).map { "\($0)" } ?? "\(value)"
         }
-        return Realm.Error(
+        return RealmError(
             .duplicateKey,
             "two objects of '\(key.className)' have the unique key (\(key.names.joined(separator: ", "))) = "
                 + "(\(shown.joined(separator: ", "))), those in rows \(min(a, b)) and \(max(a, b)); nothing was "
@@ -165,7 +165,7 @@ struct UniqueRows {
     }
 
     /// The error for two objects with one unique key; nil if there are none.
-    func offence(in instance: RealmInstance, _ view: ReadView) throws(StorageError) -> Realm.Error? {
+    func offence(in instance: RealmInstance, _ view: ReadView) throws(StorageError) -> RealmError? {
         for (table, rows) in rows.sorted(by: { $0.key < $1.key }) {
             guard let access = instance.knownAccess(ofTable: table) else { continue }
             for key in access.uniqueKeys {
@@ -194,7 +194,7 @@ extension ClassPlan {
 
     /// Checks the unique keys of all rows of a file, whose classes may have just declared them.
     /// - Throws: `duplicateKey`; the error of a read that fails.
-    static func uniqueOffence(_ plans: [ClassPlan], _ view: ReadView) throws(Realm.Error) {
+    static func uniqueOffence(_ plans: [ClassPlan], _ view: ReadView) throws(RealmError) {
         for plan in plans where !plan.uniqueKeys.isEmpty {
             guard let table = view.schema.position(named: plan.name) else { continue }
             for key in plan.uniqueKeys(in: view.schema.tables[table], table) {
@@ -205,10 +205,10 @@ extension ClassPlan {
     }
 
     /// - Throws: `schemaMismatch` for invalid unique keys.
-    func checkUniqueKeys() throws(Realm.Error) {
+    func checkUniqueKeys() throws(RealmError) {
         for key in uniqueKeys {
-            func refuse(_ reason: String) -> Realm.Error {
-                Realm.Error(.schemaMismatch, "unique key (\(key.joined(separator: ", "))) of '\(name)': \(reason)")
+            func refuse(_ reason: String) -> RealmError {
+                RealmError(.schemaMismatch, "unique key (\(key.joined(separator: ", "))) of '\(name)': \(reason)")
             }
             if key.isEmpty || Set(key).count != key.count { throw refuse("it names each of its properties once") }
             for property in key {

@@ -7,14 +7,14 @@ struct ColumnReader {
     let path: BoundPath
 
     /// - Throws: `invalidInput` for an unknown name, and for a path with several values.
-    init(_ instance: RealmInstance, _ access: ClassAccess, _ keyPath: String, to what: String) throws(Realm.Error) {
+    init(_ instance: RealmInstance, _ access: ClassAccess, _ keyPath: String, to what: String) throws(RealmError) {
         let names = keyPath.split(separator: ".").map(String.init)
         path = try PredicateBinder.path(names, instance, access)
         guard path.isSingle else {
-            throw Realm.Error(.invalidInput, "cannot \(what) '\(keyPath)': it has several values")
+            throw RealmError(.invalidInput, "cannot \(what) '\(keyPath)': it has several values")
         }
         guard !path.steps.contains(where: { $0.isEntry || !$0.inside.isEmpty }) else {
-            throw Realm.Error(.invalidInput, "cannot \(what) '\(keyPath)': keys and places are for conditions")
+            throw RealmError(.invalidInput, "cannot \(what) '\(keyPath)': keys and places are for conditions")
         }
         self.instance = instance
         self.access = access
@@ -24,7 +24,7 @@ struct ColumnReader {
     static func ofSort(
         _ instance: RealmInstance, _ access: ClassAccess, _ descriptor: SortDescriptor
     ) -> ColumnReader? {
-        do throws(Realm.Error) { return try ColumnReader(instance, access, descriptor.keyPath, to: "sort by") } catch {
+        do throws(RealmError) { return try ColumnReader(instance, access, descriptor.keyPath, to: "sort by") } catch {
             return nil
         }
     }

@@ -16,12 +16,12 @@ struct FieldEvaluator {
     private var scope: [String: ObjectBase]
 
     /// - Throws: `invalidInput` for an unknown property, and for what only a Realm can answer.
-    static func matches(_ predicate: Predicate, _ object: ObjectBase) throws(Realm.Error) -> Bool {
+    static func matches(_ predicate: Predicate, _ object: ObjectBase) throws(RealmError) -> Bool {
         try predicate.checkDepth()
         return try FieldEvaluator(scope: ["": object]).holds(predicate)
     }
 
-    private func holds(_ predicate: Predicate) throws(Realm.Error) -> Bool {
+    private func holds(_ predicate: Predicate) throws(RealmError) -> Bool {
         switch predicate {
         case .constant(let value): return value
         case .tooDeep: return false
@@ -36,7 +36,7 @@ struct FieldEvaluator {
         }
     }
 
-    private func holds(_ written: Predicate.Comparison) throws(Realm.Error) -> Bool {
+    private func holds(_ written: Predicate.Comparison) throws(RealmError) -> Bool {
         var comparison = written
         if case .path(let path) = comparison.left {
             let isSingle = try self.isSingle(path)
@@ -58,7 +58,7 @@ struct FieldEvaluator {
     /// Whether one value on the left satisfies the comparison with the operands on the right.
     private func holds(
         _ comparison: Predicate.Comparison, _ value: Value, _ operands: [Value]
-    ) throws(Realm.Error) -> Bool {
+    ) throws(RealmError) -> Bool {
         if case .object(let object) = value {
             let isThere = operands.contains { operand in
                 if case .object(let other) = operand { return object === other || object.isSameRow(as: other) }
@@ -68,7 +68,7 @@ struct FieldEvaluator {
             case .equal, .isIn: return isThere
             case .notEqual: return !isThere
             default:
-                throw Realm.Error(
+                throw RealmError(
                     .invalidInput, "objects have no order: '\(comparison.left)' can be compared with ==, != and IN")
             }
         }
@@ -89,7 +89,7 @@ struct FieldEvaluator {
 
     // MARK: Operands
 
-    private func values(_ expression: Predicate.Expression) throws(Realm.Error) -> [Value] {
+    private func values(_ expression: Predicate.Expression) throws(RealmError) -> [Value] {
         switch expression {
         case .path(let path): return try values(path)
         case .aggregate(let path, let aggregate):
@@ -105,7 +105,7 @@ struct FieldEvaluator {
             }
             return [.plain(.integer(count), .int)]
         case .value(let constant) where constant.type == .any:
-            throw Realm.Error(.invalidInput, "a list or a dictionary cannot be compared; compare its elements")
+            throw RealmError(.invalidInput, "a list or a dictionary cannot be compared; compare its elements")
         case .value(let constant): return [.plain(constant.stored, constant.type)]
         case .object(let object): return [.object(object)]
         case .values(let parts):
@@ -113,18 +113,18 @@ struct FieldEvaluator {
             for part in parts { all += try values(part) }
             return all
         case .members, .shape:
-            throw Realm.Error(.invalidInput, "'\(expression)' can only be queried in a Realm")
+            throw RealmError(.invalidInput, "'\(expression)' can only be queried in a Realm")
         }
     }
 
-    private func values(_ path: Predicate.Path) throws(Realm.Error) -> [Value] {
+    private func values(_ path: Predicate.Path) throws(RealmError) -> [Value] {
         guard let start = scope[path.variable ?? ""] else {
-            throw Realm.Error(.invalidInput, "'\(path.variable ?? "")' is not a variable of an enclosing SUBQUERY")
+            throw RealmError(.invalidInput, "'\(path.variable ?? "")' is not a variable of an enclosing SUBQUERY")
         }
         return try follow(path.names[...], start, isSingle: try isSingle(path))
     }
 
-    private func isSingle(_ path: Predicate.Path) throws(Realm.Error) -> Bool {
+    private func isSingle(_ path: Predicate.Path) throws(RealmError) -> Bool {
         guard let start = scope[path.variable ?? ""] else { return true }
         var plan: ClassPlan? = ClassPlan.plan(for: type(of: start))
         for (place, name) in path.names.enumerated() where Predicate.MapPart(name) == nil {
@@ -147,11 +147,11 @@ struct FieldEvaluator {
     /// value.
     private func follow(
         _ names: ArraySlice<String>, _ object: ObjectBase, isSingle: Bool
-    ) throws(Realm.Error) -> [Value] {
+    ) throws(RealmError) -> [Value] {
         guard let name = names.first else { return [.object(object)] }
         let plan = ClassPlan.plan(for: type(of: object))
         guard let field = plan.field(named: name) else {
-            throw Realm.Error(
+            throw RealmError(
                 .invalidInput,
                 "'\(plan.name)' has no property '\(name)'; it has "
                     + plan.fields.map(\.name).joined(separator: ", "))
@@ -213,7 +213,7 @@ struct FieldEvaluator {
         return found.flatMap { elements($0.content, parts.dropFirst()) }
     }
 
-    private func value(_ value: Any?, _ type: PropertyType) throws(Realm.Error) -> Value {
+    private func value(_ value: Any?, _ type: PropertyType) throws(RealmError) -> Value {
         // No other value equals a list or a dictionary.
         if type == .any, value is List<AnyRealmValue> || value is Map<String, AnyRealmValue> {
             return .any(.bytes(AnyRealmValue(any: value).flatMap { AnyEncoding.encode($0) } ?? []), .any)
@@ -222,7 +222,7 @@ struct FieldEvaluator {
         case .object(let object)?: return .object(object)
         case .value(let constant)?:
             return type == .any ? .any(constant.stored, constant.type) : .plain(constant.stored, constant.type)
-        default: throw Realm.Error(.invalidInput, "a value of type \(type) can only be queried in a Realm")
+        default: throw RealmError(.invalidInput, "a value of type \(type) can only be queried in a Realm")
         }
     }
 }

@@ -12,7 +12,7 @@ struct PredicateBinder {
     /// - Throws: `invalidInput` for a property that the class does not have, and for operands that do not suit.
     static func bind(
         _ predicate: Predicate, _ instance: RealmInstance, _ access: ClassAccess
-    ) throws(Realm.Error) -> BoundPredicate {
+    ) throws(RealmError) -> BoundPredicate {
         try predicate.checkDepth()
         return try PredicateBinder(instance: instance, scopes: [(nil, access)]).bind(predicate)
     }
@@ -20,11 +20,11 @@ struct PredicateBinder {
     /// - Throws: `invalidInput` for a property that the class does not have.
     static func path(
         _ names: [String], _ instance: RealmInstance, _ access: ClassAccess
-    ) throws(Realm.Error) -> BoundPath {
+    ) throws(RealmError) -> BoundPath {
         try PredicateBinder(instance: instance, scopes: [(nil, access)]).bind(Predicate.Path(names: names))
     }
 
-    private func bind(_ predicate: Predicate) throws(Realm.Error) -> BoundPredicate {
+    private func bind(_ predicate: Predicate) throws(RealmError) -> BoundPredicate {
         switch predicate {
         case .constant(let value): return .constant(value)
         case .tooDeep:
@@ -36,7 +36,7 @@ struct PredicateBinder {
         case .comparison(let comparison):
             if let members = try MemberComparison(comparison) {
                 guard case .path(let path) = comparison.left else {
-                    throw Realm.Error(.invalidInput, "'\(comparison.left)' is not an object and has no properties")
+                    throw RealmError(.invalidInput, "'\(comparison.left)' is not an object and has no properties")
                 }
                 return try bind(members.predicate(isSingle: try bind(path).isSingle))
             }
@@ -45,13 +45,13 @@ struct PredicateBinder {
         }
     }
 
-    private func bind(_ predicates: PredicateParts) throws(Realm.Error) -> [BoundPredicate] {
+    private func bind(_ predicates: PredicateParts) throws(RealmError) -> [BoundPredicate] {
         var bound: [BoundPredicate] = []
         for predicate in predicates { bound.append(try bind(predicate)) }
         return bound
     }
 
-    private func bind(_ written: Predicate.Comparison) throws(Realm.Error) -> BoundComparison {
+    private func bind(_ written: Predicate.Comparison) throws(RealmError) -> BoundComparison {
         var comparison = written
         // Resolved once: for a query for one row, this is most of the cost.
         let (left, right) = (try path(of: comparison.left), try path(of: comparison.right))
@@ -65,19 +65,19 @@ struct PredicateBinder {
         let shown = comparison.left.isConstant ? comparison.right : comparison.left
         if let known { try OperandType.check(comparison.comparator, known, "\(shown)") }
         if let leftType, let rightType, !leftType.compares(with: rightType) {
-            throw Realm.Error(
+            throw RealmError(
                 .invalidInput,
                 "'\(comparison.left)' is \(leftType) and cannot be compared with '\(comparison.right)', \(rightType)")
         }
         let isAny = leftType?.isAny == true || rightType?.isAny == true
         if isAny, let leftType, let rightType, !leftType.comparesAsAny || !rightType.comparesAsAny {
-            throw Realm.Error(
+            throw RealmError(
                 .invalidInput,
                 "'\(comparison.left)' is \(leftType) and cannot be compared with '\(comparison.right)', \(rightType): "
                     + "values of any type are compared with constants, numbers and text")
         }
         if comparison.comparator == .between, case .values(let bounds) = comparison.right, bounds.count != 2 {
-            throw Realm.Error(.invalidInput, "BETWEEN needs two values, a lower and an upper one")
+            throw RealmError(.invalidInput, "BETWEEN needs two values, a lower and an upper one")
         }
         return BoundComparison(
             try bind(comparison.left, left, as: known, shown), comparison.comparator,
@@ -85,7 +85,7 @@ struct PredicateBinder {
             options: known.map(\.isText) ?? true ? comparison.options : [], isAny: isAny)
     }
 
-    private func path(of expression: Predicate.Expression) throws(Realm.Error) -> BoundPath? {
+    private func path(of expression: Predicate.Expression) throws(RealmError) -> BoundPath? {
         guard case .path(let path) = expression else { return nil }
         return try bind(path)
     }
@@ -95,7 +95,7 @@ struct PredicateBinder {
     private func bind(
         _ expression: Predicate.Expression, _ path: BoundPath? = nil, as type: OperandType?,
         _ other: Predicate.Expression
-    ) throws(Realm.Error) -> BoundExpression {
+    ) throws(RealmError) -> BoundExpression {
         if let path { return .path(path) }
         switch expression {
         case .path(let path): return .path(try bind(path))
@@ -103,7 +103,7 @@ struct PredicateBinder {
         case .subquery(let path, let variable, let inner):
             let bound = try bindMany(path, "count")
             guard let target = bound.steps.last?.target, bound.steps.last?.part != .keys else {
-                throw Realm.Error(.invalidInput, "SUBQUERY needs objects; '\(expression)' has none")
+                throw RealmError(.invalidInput, "SUBQUERY needs objects; '\(expression)' has none")
             }
             var deeper = self
             deeper.scopes.append((variable, target))
@@ -115,9 +115,9 @@ struct PredicateBinder {
         case .value(let constant):
             return .constants([try type?.fitted(constant, "\(other)") ?? constant.stored])
         case .object(let object): return .constants([try link(object, type, other)])
-        case .shape: throw Realm.Error(.invalidInput, "'\(other)' can only be compared with a shape by IN")
+        case .shape: throw RealmError(.invalidInput, "'\(other)' can only be compared with a shape by IN")
         case .members:
-            throw Realm.Error(.invalidInput, "'\(other)' cannot be compared with an object that no property holds")
+            throw RealmError(.invalidInput, "'\(other)' cannot be compared with an object that no property holds")
         case .values(let parts):
             var bound: [BoundExpression] = []
             for part in parts { bound.append(try bind(part, as: type, other)) }
@@ -129,7 +129,7 @@ struct PredicateBinder {
     /// The link to an object; to none for a deleted or unmanaged object, or one of another file.
     private func link(
         _ object: ObjectBase, _ type: OperandType?, _ other: Predicate.Expression
-    ) throws(Realm.Error) -> _StoredValue {
+    ) throws(RealmError) -> _StoredValue {
         guard object._frame != nil, !object.isInvalidated else { return .link(LinkPayload.null) }
         if type?.isAny == true {
             guard object._access.instance.store === instance.store else { return .link(LinkPayload.null) }
@@ -137,7 +137,7 @@ struct PredicateBinder {
                 table: object._access.tableID.rawValue, key: object._key, creation: object._creation)
         }
         if case .link(let expected)? = type, let expected, expected.name != object._access.name {
-            throw Realm.Error(
+            throw RealmError(
                 .invalidInput, "'\(other)' leads to objects of '\(expected.name)', not of '\(object._access.name)'")
         }
         guard object._access.instance.store === instance.store else { return .link(LinkPayload.null) }
@@ -147,11 +147,11 @@ struct PredicateBinder {
     /// `location IN %@` with a shape: in a collection of objects, each is tested by itself.
     private func bind(
         _ comparison: Predicate.Comparison, within shape: _GeoShape
-    ) throws(Realm.Error) -> BoundPredicate {
+    ) throws(RealmError) -> BoundPredicate {
         guard comparison.comparator == .isIn, case .path(let path) = comparison.left else {
-            throw Realm.Error(.invalidInput, "'\(comparison.left)' can only be compared with a shape by IN")
+            throw RealmError(.invalidInput, "'\(comparison.left)' can only be compared with a shape by IN")
         }
-        if let fault = shape.fault { throw Realm.Error(.invalidInput, "invalid polygon: \(fault.reason)") }
+        if let fault = shape.fault { throw RealmError(.invalidInput, "invalid polygon: \(fault.reason)") }
         let bound = try bind(path)
         guard bound.isSingle else {
             let inner = Predicate.Comparison(
@@ -164,7 +164,7 @@ struct PredicateBinder {
             let type = access.property("type"), type.tag.type == .string, !type.isCollection,
             let coordinates = access.property("coordinates"), coordinates.tag.type == .double, coordinates.isList
         else {
-            throw Realm.Error(
+            throw RealmError(
                 .invalidInput,
                 "'\(path)' is not a place on the earth: an embedded object with a text 'type', which is 'Point', "
                     + "and a list of doubles 'coordinates', longitude and latitude")
@@ -177,23 +177,23 @@ struct PredicateBinder {
         return comparison.quantifier == .none ? .not(located) : located
     }
 
-    private func bindMany(_ path: Predicate.Path, _ what: String) throws(Realm.Error) -> BoundPath {
+    private func bindMany(_ path: Predicate.Path, _ what: String) throws(RealmError) -> BoundPath {
         let bound = try bind(path)
         guard !bound.isSingle else {
-            throw Realm.Error(.invalidInput, "@\(what) needs a collection; '\(path)' has a single value")
+            throw RealmError(.invalidInput, "@\(what) needs a collection; '\(path)' has a single value")
         }
         return bound
     }
 
     // MARK: Paths
 
-    private func bind(_ path: Predicate.Path) throws(Realm.Error) -> BoundPath {
+    private func bind(_ path: Predicate.Path) throws(RealmError) -> BoundPath {
         guard let scope = scopes.lastIndex(where: { $0.variable == path.variable }) else {
-            throw Realm.Error(.invalidInput, "'\(path.variable ?? "")' is not a variable of an enclosing SUBQUERY")
+            throw RealmError(.invalidInput, "'\(path.variable ?? "")' is not a variable of an enclosing SUBQUERY")
         }
         var access = scopes[scope].access
         guard path.names.count <= Self.longestPath else {
-            throw Realm.Error(
+            throw RealmError(
                 .invalidInput,
                 "a key path of \(path.names.count) names, \(path.names.prefix(4).joined(separator: "."))...: at most "
                     + "\(Self.longestPath) are followed")
@@ -207,7 +207,7 @@ struct PredicateBinder {
             {
                 names.removeFirst()
                 guard step.property.tag.collection == .map, part != .each, part.place == nil else {
-                    throw Realm.Error(.invalidInput, "'\(access.name).\(name)' is no map and has no keys")
+                    throw RealmError(.invalidInput, "'\(access.name).\(name)' is no map and has no keys")
                 }
                 step.part = part
             }
@@ -216,7 +216,7 @@ struct PredicateBinder {
                 guard step.property.tag.type == .any, step.property.tag.collection == .none || step.isEntry,
                     part != .keys, part != .values
                 else {
-                    throw Realm.Error(
+                    throw RealmError(
                         .invalidInput,
                         "'\(access.name).\(name)' is not one value of any type: no place and no key of it can be asked")
                 }
@@ -226,7 +226,7 @@ struct PredicateBinder {
             guard !names.isEmpty else { break }
             guard let target = step.target, step.part != .keys else {
                 let type = step.part == .keys ? PropertyType.string : step.property.tag.type
-                throw Realm.Error(.invalidInput, "'\(access.name).\(name)' is \(type) and leads to no object")
+                throw RealmError(.invalidInput, "'\(access.name).\(name)' is \(type) and leads to no object")
             }
             access = target
         }
@@ -234,14 +234,14 @@ struct PredicateBinder {
         return bound
     }
 
-    private func step(_ name: String, _ access: ClassAccess) throws(Realm.Error) -> BoundPath.Step {
+    private func step(_ name: String, _ access: ClassAccess) throws(RealmError) -> BoundPath.Step {
         guard let property = access.property(name) else { throw Self.unknown(name, access) }
         let target = access.target(of: property)
         guard property.isLinkingObjects else {
             return BoundPath.Step(access: access, property: property, target: target, originColumn: -1)
         }
         guard let target, let origin = property.origin.flatMap({ target.property($0) }), origin.column >= 0 else {
-            throw Realm.Error(
+            throw RealmError(
                 .invalidInput,
                 "'\(access.name).\(name)' comes from '\(property.target ?? "?").\(property.origin ?? "?")'"
                     + ", which is not there")
@@ -252,30 +252,30 @@ struct PredicateBinder {
     /// `@links.Class.property`: the objects of a class that link here, without a property of linking objects.
     private func backlinks(
         _ names: inout ArraySlice<String>, _ access: ClassAccess
-    ) throws(Realm.Error) -> BoundPath.Step {
+    ) throws(RealmError) -> BoundPath.Step {
         guard let className = names.popFirst(), let name = names.popFirst() else {
-            throw Realm.Error(.invalidInput, "@links is followed by a class and its property: @links.Person.dogs")
+            throw RealmError(.invalidInput, "@links is followed by a class and its property: @links.Person.dogs")
         }
         guard let origin = instance.access(named: className, typed: access.plan != nil) else {
-            throw Realm.Error(.invalidInput, "@links: there is no class '\(className)'")
+            throw RealmError(.invalidInput, "@links: there is no class '\(className)'")
         }
         guard let property = origin.property(name) else { throw Self.unknown(name, origin) }
         guard property.tag.type == .object, property.column >= 0, property.target == access.name else {
-            throw Realm.Error(.invalidInput, "@links: '\(className).\(name)' does not lead to '\(access.name)'")
+            throw RealmError(.invalidInput, "@links: '\(className).\(name)' does not lead to '\(access.name)'")
         }
         let inverse = BoundProperty.inverse(of: name, in: className)
         return BoundPath.Step(access: access, property: inverse, target: origin, originColumn: property.column)
     }
 
     /// The error for an unknown name, with similar names.
-    static func unknown(_ name: String, _ access: ClassAccess) -> Realm.Error {
+    static func unknown(_ name: String, _ access: ClassAccess) -> RealmError {
         let known = access.properties.map(\.name)
         let near = NearMatches.of(name, among: known)
         let hint =
             near.isEmpty
             ? "it has \(known.joined(separator: ", "))"
             : "did you mean \(near.map { "'\($0)'" }.joined(separator: " or "))?"
-        return Realm.Error(.invalidInput, "'\(access.name)' has no property '\(name)'; \(hint)")
+        return RealmError(.invalidInput, "'\(access.name)' has no property '\(name)'; \(hint)")
     }
 
     // MARK: Types
@@ -283,7 +283,7 @@ struct PredicateBinder {
     /// The type of an operand's values; nil for constants.
     private func type(
         of expression: Predicate.Expression, _ path: BoundPath? = nil
-    ) throws(Realm.Error) -> OperandType? {
+    ) throws(RealmError) -> OperandType? {
         if let path { return OperandType(path) }
         switch expression {
         case .value, .object, .members, .shape: return nil
@@ -295,7 +295,7 @@ struct PredicateBinder {
             if aggregate == .count { return .number }
             let type = OperandType(try bind(path))
             guard aggregate != .sum && aggregate != .avg || type.isNumber else {
-                throw Realm.Error(.invalidInput, "@\(aggregate) needs numbers; '\(path)' is \(type)")
+                throw RealmError(.invalidInput, "@\(aggregate) needs numbers; '\(path)' is \(type)")
             }
             return aggregate == .avg ? .number : type
         case .path(let path): return OperandType(try bind(path))

@@ -21,7 +21,7 @@ final class PredicateEvaluator {
 
     /// Stops the program if the predicate does not suit the class.
     convenience init(_ instance: RealmInstance, _ access: ClassAccess, _ predicate: Predicate) {
-        do throws(Realm.Error) {
+        do throws(RealmError) {
             self.init(instance, access, try PredicateBinder.bind(predicate, instance, access))
         } catch {
             fatalError(error.description)

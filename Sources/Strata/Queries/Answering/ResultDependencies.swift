@@ -30,7 +30,7 @@ struct ResultDependencies {
             rows.formUnion([owner._access.table, origin.table])
             columns.insert(WriteMarks.Place(table: origin.table, column: origin.properties[property].column))
         }
-        do throws(Realm.Error) {
+        do throws(RealmError) {
             for step in source.steps {
                 switch step {
                 case .filter(let predicate): add(try PredicateBinder.bind(predicate, source.instance, access))
@@ -62,7 +62,7 @@ struct ResultDependencies {
         return columns.contains { $0 != list && marks.unlogged($0) > stamp }
     }
 
-    private mutating func add(_ keyPath: String, _ source: ObjectSource) throws(Realm.Error) {
+    private mutating func add(_ keyPath: String, _ source: ObjectSource) throws(RealmError) {
         let names = keyPath.split(separator: ".").map(String.init)
         add(try PredicateBinder.path(names, source.instance, source.access))
     }

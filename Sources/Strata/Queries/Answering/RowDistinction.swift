@@ -9,7 +9,7 @@ struct RowDistinction {
 
     /// Stops the program if a path does not suit the class.
     init(_ instance: RealmInstance, _ access: ClassAccess, _ keyPaths: [String]) {
-        do throws(Realm.Error) {
+        do throws(RealmError) {
             var readers: [ColumnReader] = []
             for keyPath in keyPaths {
                 readers.append(try ColumnReader(instance, access, keyPath, to: "take distinct values of"))

@@ -15,7 +15,7 @@ struct RowSort {
     init(_ instance: RealmInstance, _ access: ClassAccess, _ descriptors: [SortDescriptor]) {
         self.instance = instance
         self.access = access
-        do throws(Realm.Error) {
+        do throws(RealmError) {
             var columns: [(reader: ColumnReader, descriptor: SortDescriptor)] = []
             for descriptor in descriptors {
                 columns.append((try ColumnReader(instance, access, descriptor.keyPath, to: "sort by"), descriptor))

@@ -17,7 +17,7 @@ struct TableQuery {
             parts = [(bound, predicate)]
             return
         }
-        do throws(Realm.Error) {
+        do throws(RealmError) {
             var parts: [(node: BoundPredicate, predicate: Predicate?)] = []
             for part in predicate.conjuncts {
                 parts.append((try PredicateBinder.bind(part, instance, access), part))

@@ -32,6 +32,6 @@ extension ObjectBase {
     /// Reports a key path that cannot be followed, as an invalid access.
     private final func _refuse(_ reason: String) {
         guard let instance = _instance else { fatalError(reason) }
-        instance.misuse(_access, _key, Realm.Error(.invalidInput, reason))
+        instance.misuse(_access, _key, RealmError(.invalidInput, reason))
     }
 }

@@ -56,7 +56,7 @@ extension RealmCollection {
 
     /// Reports a name that cannot be followed, as an invalid access.
     private func refuse(_ reason: String) {
-        let error = Realm.Error(.invalidInput, reason)
+        let error = RealmError(.invalidInput, reason)
         switch managedSource {
         case .objects(let source)?: source.instance.misuse(source.access, source.owner?._key, error)
         case .values(let source)?:
@@ -104,6 +104,6 @@ extension Map {
 
     private func refuse(_ reason: String) {
         guard let owner = _column?.owner else { fatalError(reason) }
-        owner._access.instance.misuse(owner._access, owner._key, Realm.Error(.invalidInput, reason))
+        owner._access.instance.misuse(owner._access, owner._key, RealmError(.invalidInput, reason))
     }
 }

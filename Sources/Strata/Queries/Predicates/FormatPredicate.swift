@@ -22,7 +22,7 @@ open class FormatPredicate: Hashable, CustomStringConvertible, @unchecked Sendab
 
     /// With the arguments in an array, for code that passes on those of its caller.
     public init(format: String, argumentArray: [Any?]?) {
-        do throws(Realm.Error) { condition = try PredicateParser.parse(format, argumentArray ?? []).detached } catch {
+        do throws(RealmError) { condition = try PredicateParser.parse(format, argumentArray ?? []).detached } catch {
             fatalError(error.description)
         }
     }
@@ -40,7 +40,7 @@ open class FormatPredicate: Hashable, CustomStringConvertible, @unchecked Sendab
     /// Stops the program if the condition does not suit it.
     /// - Complexity: that of the properties that the condition names.
     public func evaluate(with object: Any?) -> Bool {
-        do throws(Realm.Error) {
+        do throws(RealmError) {
             guard let value = _flatten(object) else { return try Self.holds(condition, of: .null, .any) }
             if let object = (value as? any RealmCollectionValue)?._elementObject {
                 return try FieldEvaluator.matches(condition, object)
@@ -56,7 +56,7 @@ open class FormatPredicate: Hashable, CustomStringConvertible, @unchecked Sendab
 
     private static func holds(
         _ condition: Predicate, of value: _StoredValue, _ type: PropertyType
-    ) throws(Realm.Error) -> Bool {
+    ) throws(RealmError) -> Bool {
         let tag = ColumnTag(_PropertyShape(type), isPrimary: false)
         return try ValueCondition.make(condition, tag, "SELF")(CollectionValues.comparable(value, tag))
     }
@@ -103,24 +103,24 @@ public final class CompoundFormatPredicate: FormatPredicate, @unchecked Sendable
 extension RealmCollection {
     /// The elements that match a prepared condition. Stops the program if it does not suit them.
     public func filter(_ predicate: FormatPredicate) -> Results<Element> {
-        do throws(Realm.Error) { return try tryFilter(predicate) } catch { fatalError(error.description) }
+        do throws(RealmError) { return try tryFilter(predicate) } catch { fatalError(error.description) }
     }
 
     /// The elements that match a prepared condition.
     /// - Throws: ``Realm/Error`` with `invalidInput` if it does not suit them.
-    public func tryFilter(_ predicate: FormatPredicate) throws(Realm.Error) -> Results<Element> {
+    public func tryFilter(_ predicate: FormatPredicate) throws(RealmError) -> Results<Element> {
         try matching(predicate.condition)
     }
 
     /// The index of the first match of a prepared condition.
     public func index(matching predicate: FormatPredicate) -> Int? {
-        place { () throws(Realm.Error) in predicate.condition }
+        place { () throws(RealmError) in predicate.condition }
     }
 }
 
 extension Map {
     /// The values that match a prepared condition. Stops the program if it does not suit them.
     public func filter(_ predicate: FormatPredicate) -> Results<Value> {
-        matching { () throws(Realm.Error) in predicate.condition }
+        matching { () throws(RealmError) in predicate.condition }
     }
 }

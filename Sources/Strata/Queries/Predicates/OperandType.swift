@@ -70,17 +70,17 @@ enum OperandType: CustomStringConvertible {
     /// - Throws: `invalidInput` if they cannot.
     static func check(
         _ comparator: Predicate.Comparator, _ type: OperandType, _ shown: @autoclosure () -> String
-    ) throws(Realm.Error) {
+    ) throws(RealmError) {
         if comparator.isTextual {
             switch type {
             case .scalar(.string), .scalar(.data), .scalar(.any): return
             default:
-                throw Realm.Error(
+                throw RealmError(
                     .invalidInput, "\(comparator.symbol) needs text or data; '\(shown())' is \(type)")
             }
         }
         if comparator.isOrdering, case .link = type {
-            throw Realm.Error(
+            throw RealmError(
                 .invalidInput, "objects have no order: '\(shown())' can be compared with ==, != and IN")
         }
     }
@@ -89,12 +89,12 @@ enum OperandType: CustomStringConvertible {
     /// - Throws: `invalidInput` for a constant that no value of the type is compared with.
     func fitted(
         _ constant: Predicate.Constant, _ shown: @autoclosure () -> String
-    ) throws(Realm.Error) -> _StoredValue {
+    ) throws(RealmError) -> _StoredValue {
         let isNumber = constant.stored.number != nil && constant.type != .date
         switch (self, constant.stored) {
         case (_, .null): return constant.stored
         case _ where constant.type == .any:
-            throw Realm.Error(
+            throw RealmError(
                 .invalidInput,
                 "'\(shown())' cannot be compared with a list or a dictionary; ask its elements: value[0], value['key']")
         case (.scalar(.any), .link):
@@ -112,7 +112,7 @@ enum OperandType: CustomStringConvertible {
         case (.scalar(let type), .bytes) where constant.type == type || constant.type == nil: return constant.stored
         case (.link, .link): return constant.stored
         default:
-            throw Realm.Error(
+            throw RealmError(
                 .invalidInput,
                 "'\(shown())' is \(self) and cannot be compared with \(constant.described)")
         }

@@ -173,9 +173,9 @@ indirect enum Predicate {
     private var orTooDeep: Predicate { depth > Self.deepest ? .tooDeep : self }
 
     /// - Throws: `invalidInput` if conditions are nested deeper than allowed.
-    func checkDepth() throws(Realm.Error) {
+    func checkDepth() throws(RealmError) {
         guard depth > Self.deepest else { return }
-        throw Realm.Error(
+        throw RealmError(
             .invalidInput,
             "the query is nested deeper than \(Self.deepest) levels; simplify or split it: a chain of && or of || is "
                 + "one level, however long")

@@ -1,5 +1,5 @@
 extension PredicateParser {
-    mutating func operand() throws(Realm.Error) -> Predicate.Expression {
+    mutating func operand() throws(RealmError) -> Predicate.Expression {
         let token = token
         switch token.kind {
         case .number:
@@ -19,7 +19,7 @@ extension PredicateParser {
         }
     }
 
-    private mutating func word() throws(Realm.Error) -> Predicate.Expression {
+    private mutating func word() throws(RealmError) -> Predicate.Expression {
         let token = token
         switch token.text.uppercased() {
         case "TRUE", "YES":
@@ -45,7 +45,7 @@ extension PredicateParser {
     }
 
     /// Behind a path: `['key']`, `[0]`, `[*]` or `[%@]`, repeatedly, each with or without a path behind it.
-    private mutating func entries(of operand: Predicate.Expression) throws(Realm.Error) -> Predicate.Expression {
+    private mutating func entries(of operand: Predicate.Expression) throws(RealmError) -> Predicate.Expression {
         guard case .path(let path) = operand, token.isSymbol("[") else { return operand }
         advance()
         let part = try entry()
@@ -61,7 +61,7 @@ extension PredicateParser {
     }
 
     /// Between brackets: the key of a map, or the part of a list or a map in a value of any type.
-    private mutating func entry() throws(Realm.Error) -> Predicate.MapPart {
+    private mutating func entry() throws(RealmError) -> Predicate.MapPart {
         let token = token
         switch token.kind {
         case .text(let text):
@@ -87,7 +87,7 @@ extension PredicateParser {
         throw error("the key of a map, such as 'name', or a place")
     }
 
-    private mutating func list() throws(Realm.Error) -> Predicate.Expression {
+    private mutating func list() throws(RealmError) -> Predicate.Expression {
         advance()
         var values: [Predicate.Expression] = []
         if take(symbol: "}") { return .values([]) }
@@ -104,7 +104,7 @@ extension PredicateParser {
     /// `dogs.age`, `SELF.age`, `$x.age`, `dogs.@count`, `dogs.@avg.age`, `dogs.age.@avg`.
     private func path(
         _ text: String, _ column: Int, behind first: [String] = [], _ variable: String? = nil
-    ) throws(Realm.Error) -> Predicate.Expression {
+    ) throws(RealmError) -> Predicate.Expression {
         var names = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         if let empty = names.firstIndex(of: "") {
             let offset = names[..<empty].reduce(0) { $0 + $1.count + 1 }
@@ -145,7 +145,7 @@ extension PredicateParser {
     }
 
     /// Behind the word: `(dogs, $x, $x.age > 3).@count`.
-    private mutating func subquery() throws(Realm.Error) -> Predicate.Expression {
+    private mutating func subquery() throws(RealmError) -> Predicate.Expression {
         advance()
         guard take(symbol: "(") else { throw error("'(' behind SUBQUERY") }
         let start = token
@@ -160,7 +160,7 @@ extension PredicateParser {
         else { throw error("a variable such as $x") }
         advance()
         guard take(symbol: ",") else { throw error("','") }
-        let inner = try deeper { (parser) throws(Realm.Error) in try parser.condition() }
+        let inner = try deeper { (parser) throws(RealmError) in try parser.condition() }
         guard take(symbol: ")") else { throw error("')', AND or OR") }
         guard token.kind == .word, [".@COUNT", "@COUNT"].contains(token.text.uppercased()) else {
             throw error("'.@count' behind SUBQUERY(...)")
@@ -171,11 +171,11 @@ extension PredicateParser {
 
     // MARK: Arguments
 
-    private mutating func argument(_ letter: Character) throws(Realm.Error) -> Predicate.Expression {
+    private mutating func argument(_ letter: Character) throws(RealmError) -> Predicate.Expression {
         let token = token
         let argument = _flatten(try argument())
         let number = takenArguments
-        func wrong(_ expected: String) -> Realm.Error {
+        func wrong(_ expected: String) -> RealmError {
             let given = argument.map { "a value of type \(type(of: $0))" } ?? "nil"
             return PredicateSyntax.error(
                 in: format, at: token.column, expected: "\(expected) as argument \(number)", found: given)

@@ -25,19 +25,19 @@ struct PredicateParser {
     private var nextArgument = 0
 
     /// - Throws: `invalidInput`, with the position in the format and what was expected there.
-    static func parse(_ format: String, _ arguments: [Any?]) throws(Realm.Error) -> Predicate {
+    static func parse(_ format: String, _ arguments: [Any?]) throws(RealmError) -> Predicate {
         var parser = try PredicateParser(format, arguments)
         let predicate = try parser.condition()
         guard parser.token.kind == .end else { throw parser.error("AND, OR or the end") }
         guard parser.nextArgument == arguments.count else {
-            throw Realm.Error(
+            throw RealmError(
                 .invalidInput,
                 "the filter \"\(format)\" takes \(parser.nextArgument) arguments, but \(arguments.count) were given")
         }
         return predicate
     }
 
-    private init(_ format: String, _ arguments: [Any?]) throws(Realm.Error) {
+    private init(_ format: String, _ arguments: [Any?]) throws(RealmError) {
         // Scalar by scalar: an accent behind a quotation mark belongs to the text, and must not combine with the mark.
         self.format = format.unicodeScalars.map { Character($0) }
         self.arguments = arguments
@@ -64,13 +64,13 @@ struct PredicateParser {
         return true
     }
 
-    func error(_ expected: String) -> Realm.Error {
+    func error(_ expected: String) -> RealmError {
         let found = token.kind == .end ? "the end" : "'\(token.text)'"
         return PredicateSyntax.error(in: format, at: token.column, expected: expected, found: found)
     }
 
     /// The argument for a placeholder of the format.
-    mutating func argument() throws(Realm.Error) -> Any? {
+    mutating func argument() throws(RealmError) -> Any? {
         guard nextArgument < arguments.count else {
             throw error("no more than \(arguments.count) arguments")
         }
@@ -83,8 +83,8 @@ struct PredicateParser {
 
     /// Runs `body` one level deeper.
     mutating func deeper<Value>(
-        _ body: (inout PredicateParser) throws(Realm.Error) -> Value
-    ) throws(Realm.Error) -> Value {
+        _ body: (inout PredicateParser) throws(RealmError) -> Value
+    ) throws(RealmError) -> Value {
         guard depth < Self.maximumDepth else { throw error("at most \(Self.maximumDepth) nested levels") }
         depth += 1
         defer { depth -= 1 }
@@ -93,28 +93,28 @@ struct PredicateParser {
 
     // MARK: Logic
 
-    mutating func condition() throws(Realm.Error) -> Predicate {
+    mutating func condition() throws(RealmError) -> Predicate {
         var parts = [try conjunction()]
         while take("OR") || take(symbol: "||") { parts.append(try conjunction()) }
         return parts.count == 1 ? parts[0] : .or(PredicateParts(parts))
     }
 
-    private mutating func conjunction() throws(Realm.Error) -> Predicate {
+    private mutating func conjunction() throws(RealmError) -> Predicate {
         var parts = [try negation()]
         while take("AND") || take(symbol: "&&") { parts.append(try negation()) }
         return parts.count == 1 ? parts[0] : .and(PredicateParts(parts))
     }
 
-    private mutating func negation() throws(Realm.Error) -> Predicate {
+    private mutating func negation() throws(RealmError) -> Predicate {
         var isNegated = false
         while take("NOT") || take(symbol: "!") { isNegated.toggle() }
         let inner = try primary()
         return isNegated ? .not(inner) : inner
     }
 
-    private mutating func primary() throws(Realm.Error) -> Predicate {
+    private mutating func primary() throws(RealmError) -> Predicate {
         if take(symbol: "(") {
-            let inner = try deeper { (parser) throws(Realm.Error) in try parser.condition() }
+            let inner = try deeper { (parser) throws(RealmError) in try parser.condition() }
             guard take(symbol: ")") else { throw error("')', AND or OR") }
             return inner
         }
@@ -125,7 +125,7 @@ struct PredicateParser {
 
     // MARK: Comparisons
 
-    private mutating func comparison() throws(Realm.Error) -> Predicate {
+    private mutating func comparison() throws(RealmError) -> Predicate {
         let quantifier = quantifier()
         let start = token
         let left = try operand()
@@ -150,7 +150,7 @@ struct PredicateParser {
     }
 
     /// Checks the operands of IN and BETWEEN.
-    private func check(_ comparison: Predicate.Comparison, _ second: PredicateToken) throws(Realm.Error) {
+    private func check(_ comparison: Predicate.Comparison, _ second: PredicateToken) throws(RealmError) {
         switch (comparison.comparator, comparison.right) {
         case (.isIn, .value), (.isIn, .object):
             throw PredicateSyntax.error(
@@ -201,7 +201,7 @@ struct PredicateParser {
     }
 
     /// `[c]`, `[d]` or `[cd]`.
-    private mutating func textOptions() throws(Realm.Error) -> TextOptions {
+    private mutating func textOptions() throws(RealmError) -> TextOptions {
         guard take(symbol: "[") else { return [] }
         let letters = token.text.lowercased()
         guard token.kind == .word, ["c", "d", "cd", "dc"].contains(letters) else { throw error("c, d or cd") }

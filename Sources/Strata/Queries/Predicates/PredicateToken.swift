@@ -33,7 +33,7 @@ struct PredicateLexer {
 
     /// All tokens; the last one is the end.
     /// - Throws: `invalidInput` at the first character that starts no token.
-    mutating func tokens() throws(Realm.Error) -> [PredicateToken] {
+    mutating func tokens() throws(RealmError) -> [PredicateToken] {
         var tokens: [PredicateToken] = []
         while place < format.count {
             if format[place].isWhitespace { place += 1 } else { tokens.append(try token()) }
@@ -46,7 +46,7 @@ struct PredicateLexer {
         place + distance < format.count ? format[place + distance] : nil
     }
 
-    private mutating func token() throws(Realm.Error) -> PredicateToken {
+    private mutating func token() throws(RealmError) -> PredicateToken {
         let start = place
         let character = format[place]
         if character == "%" { return try argument() }
@@ -99,7 +99,7 @@ struct PredicateLexer {
     }
 
     /// `%@`, `%K`, and the numbers of C: `%d`, `%ld`, `%llu`, `%f` and so on.
-    private mutating func argument() throws(Realm.Error) -> PredicateToken {
+    private mutating func argument() throws(RealmError) -> PredicateToken {
         let start = place
         place += 1
         while peek() == "l" || peek() == "h" || peek() == "z" { place += 1 }
@@ -112,7 +112,7 @@ struct PredicateLexer {
         return made(.argument(letter), start, String(format[start..<place]))
     }
 
-    private mutating func number() throws(Realm.Error) -> PredicateToken {
+    private mutating func number() throws(RealmError) -> PredicateToken {
         let start = place
         place += 1
         while let character = peek() {
@@ -128,7 +128,7 @@ struct PredicateLexer {
         return made(.number, start, text)
     }
 
-    private mutating func quoted() throws(Realm.Error) -> PredicateToken {
+    private mutating func quoted() throws(RealmError) -> PredicateToken {
         let start = place
         let quote = format[place]
         var text = ""
@@ -144,7 +144,7 @@ struct PredicateLexer {
         return made(.text(text), start, String(format[start..<place]))
     }
 
-    private mutating func escaped(_ start: Int) throws(Realm.Error) -> Character {
+    private mutating func escaped(_ start: Int) throws(RealmError) -> Character {
         guard let letter = peek() else {
             throw PredicateSyntax.error(in: format, at: start, expected: "a closing \(format[start])", found: "the end")
         }
@@ -171,14 +171,14 @@ enum PredicateSyntax {
     /// Characters shown around the position.
     private static let reach = 100
 
-    static func error(in format: [Character], at column: Int, expected: String, found: String) -> Realm.Error {
+    static func error(in format: [Character], at column: Int, expected: String, found: String) -> RealmError {
         let start = max(0, column - reach)
         let end = min(format.count, column + reach)
         let shown = format[start..<end].map { $0.isNewline ? " " : $0 }
         let before = (start > 0 ? "..." : "")
         let line = before + String(shown) + (end < format.count ? "..." : "")
         let caret = String(repeating: " ", count: before.count + column - start) + "^"
-        return Realm.Error(
+        return RealmError(
             .invalidInput,
             "cannot read the filter: expected \(expected) at column \(column + 1), found \(found)\n"
                 + "  \(line)\n  \(caret)")

@@ -21,12 +21,12 @@ extension RealmCollection where Element: ObjectBase {
     /// value. The macro cannot capture objects; compare their keys.
     /// - Throws: ``Realm/Error`` with `invalidInput` for a part that the database cannot evaluate, such as a method of
     ///   the program's own or arithmetic with a property; the message shows the part.
-    public func `where`(_ predicate: _MacroPredicate<Element>) throws(Realm.Error) -> Results<Element> {
+    public func `where`(_ predicate: _MacroPredicate<Element>) throws(RealmError) -> Results<Element> {
         try matching(PredicateTranslation().predicate(predicate))
     }
 
     /// ``where(_:)`` under the name of Foundation's own method for sequences.
-    public func filter(_ predicate: _MacroPredicate<Element>) throws(Realm.Error) -> Results<Element> {
+    public func filter(_ predicate: _MacroPredicate<Element>) throws(RealmError) -> Results<Element> {
         try `where`(predicate)
     }
 }
@@ -54,14 +54,14 @@ final class PredicateTranslation {
     private var bindings: [PredicateExpressions.VariableID: Operand] = [:]
     private var variables = 0
 
-    func predicate<Element>(_ predicate: _MacroPredicate<Element>) throws(Realm.Error) -> Predicate {
+    func predicate<Element>(_ predicate: _MacroPredicate<Element>) throws(RealmError) -> Predicate {
         bindings[predicate.variable.key] = .expression(.path(Predicate.Path()), nil)
         return try condition(predicate.expression)
     }
 
     // MARK: Nodes
 
-    func operand(_ node: some PredicateExpression) throws(Realm.Error) -> Operand {
+    func operand(_ node: some PredicateExpression) throws(RealmError) -> Operand {
         if let constant = constant(node) { return .expression(constant, nil) }
         guard let known = node as? any TranslatableExpression else { throw refusal(node) }
         return try known.operand(in: self)
@@ -78,7 +78,7 @@ final class PredicateTranslation {
         }
     }
 
-    func condition(_ node: some PredicateExpression) throws(Realm.Error) -> Predicate {
+    func condition(_ node: some PredicateExpression) throws(RealmError) -> Predicate {
         switch try operand(node) {
         case .condition(let predicate): return predicate
         case .expression(.value(let constant), _):
@@ -93,19 +93,19 @@ final class PredicateTranslation {
         }
     }
 
-    func expression(_ node: some PredicateExpression) throws(Realm.Error) -> Predicate.Expression {
+    func expression(_ node: some PredicateExpression) throws(RealmError) -> Predicate.Expression {
         guard case .expression(let expression, nil) = try operand(node) else { throw refusal(node) }
         return expression
     }
 
-    func path(_ node: some PredicateExpression) throws(Realm.Error) -> Predicate.Path {
+    func path(_ node: some PredicateExpression) throws(RealmError) -> Predicate.Path {
         guard case .expression(.path(let path), _) = try operand(node) else { throw refusal(node) }
         return path
     }
 
-    func refusal(_ node: some PredicateExpression, _ reason: String? = nil) -> Realm.Error {
+    func refusal(_ node: some PredicateExpression, _ reason: String? = nil) -> RealmError {
         let kind = "\(type(of: node))".prefix { $0 != "<" }
-        return Realm.Error(
+        return RealmError(
             .invalidInput,
             "the database cannot answer this part of a #Predicate: \(reason ?? String(kind)), in \(node); ask with "
                 + "where { }, or filter the objects in memory")
@@ -118,8 +118,8 @@ final class PredicateTranslation {
     /// Runs `body` with a variable bound to a value.
     func binding<Value>(
         _ variable: PredicateExpressions.VariableID, to operand: Operand,
-        _ body: () throws(Realm.Error) -> Value
-    ) throws(Realm.Error) -> Value {
+        _ body: () throws(RealmError) -> Value
+    ) throws(RealmError) -> Value {
         bindings[variable] = operand
         defer { bindings[variable] = nil }
         return try body()
@@ -128,11 +128,11 @@ final class PredicateTranslation {
     /// Translates a condition on the objects of a collection.
     func subquery(
         _ variable: PredicateExpressions.VariableID, _ test: some PredicateExpression
-    ) throws(Realm.Error) -> (variable: String, predicate: Predicate) {
+    ) throws(RealmError) -> (variable: String, predicate: Predicate) {
         variables += 1
         let name = "$\(variables)"
         let predicate = try binding(variable, to: .expression(.path(Predicate.Path(variable: name)), nil)) {
-            () throws(Realm.Error) in try condition(test)
+            () throws(RealmError) in try condition(test)
         }
         return (name, predicate)
     }
@@ -142,8 +142,8 @@ final class PredicateTranslation {
         _ quantifier: Predicate.Quantifier, over path: Predicate.Path,
         binding variable: PredicateExpressions.VariableID,
         test: some PredicateExpression
-    ) throws(Realm.Error) -> Predicate {
-        let predicate = try binding(variable, to: .expression(.path(path), quantifier)) { () throws(Realm.Error) in
+    ) throws(RealmError) -> Predicate {
+        let predicate = try binding(variable, to: .expression(.path(path), quantifier)) { () throws(RealmError) in
             try condition(test)
         }
         guard case .comparison(let comparison) = predicate, comparison.isQuantified else {
@@ -166,7 +166,7 @@ final class PredicateTranslation {
 
     func compare(
         _ left: Operand, _ comparator: Predicate.Comparator, _ right: Operand, at node: some PredicateExpression
-    ) throws(Realm.Error) -> Predicate {
+    ) throws(RealmError) -> Predicate {
         switch (left, right) {
         case (.expression(let a, let quantifier), .expression(let b, let other)):
             if a.isConstant {
@@ -207,7 +207,7 @@ final class PredicateTranslation {
     private func compare(
         _ predicate: Predicate, _ comparator: Predicate.Comparator, _ constant: Predicate.Constant,
         at node: some PredicateExpression
-    ) throws(Realm.Error) -> Predicate {
+    ) throws(RealmError) -> Predicate {
         guard constant.type == .bool, comparator == .equal || comparator == .notEqual else { throw refusal(node) }
         let wanted = (constant.stored == .integer(1)) == (comparator == .equal)
         return wanted ? predicate : .not(predicate)
@@ -247,7 +247,7 @@ final class PredicateTranslation {
 
     func test(
         _ value: Operand, _ comparator: Predicate.Comparator, _ part: Operand, at node: some PredicateExpression
-    ) throws(Realm.Error) -> Predicate {
+    ) throws(RealmError) -> Predicate {
         guard case .expression(let value, let quantifier) = value, case .expression(let part, nil) = part,
             !value.isConstant
         else { throw refusal(node) }

@@ -8,7 +8,7 @@
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.CollectionContainsCollection: TranslatableExpression {
-    func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
+    func operand(in translation: PredicateTranslation) throws(RealmError) -> PredicateTranslation.Operand {
         guard Base.Output.self is String.Type else {
             throw translation.refusal(self, "whether \(Base.Output.self) has a part")
         }
@@ -20,7 +20,7 @@ extension PredicateExpressions.CollectionContainsCollection: TranslatableExpress
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.SequenceStartsWith: TranslatableExpression {
-    func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
+    func operand(in translation: PredicateTranslation) throws(RealmError) -> PredicateTranslation.Operand {
         guard Base.Output.self is String.Type else {
             throw translation.refusal(self, "how \(Base.Output.self) starts")
         }
@@ -32,7 +32,7 @@ extension PredicateExpressions.SequenceStartsWith: TranslatableExpression {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.SequenceContains: TranslatableExpression {
-    func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
+    func operand(in translation: PredicateTranslation) throws(RealmError) -> PredicateTranslation.Operand {
         let sequence = try translation.operand(sequence)
         let element = try translation.operand(element)
         switch (sequence, element) {
@@ -50,7 +50,7 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.SequenceContainsWhere: TranslatableExpression {
-    func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
+    func operand(in translation: PredicateTranslation) throws(RealmError) -> PredicateTranslation.Operand {
         let path = try translation.path(sequence)
         guard LHS.Output.Element.self is ObjectBase.Type else {
             return .condition(try translation.quantified(.any, over: path, binding: variable.key, test: test))
@@ -63,7 +63,7 @@ extension PredicateExpressions.SequenceContainsWhere: TranslatableExpression {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.SequenceAllSatisfy: TranslatableExpression {
-    func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
+    func operand(in translation: PredicateTranslation) throws(RealmError) -> PredicateTranslation.Operand {
         let path = try translation.path(sequence)
         guard LHS.Output.Element.self is ObjectBase.Type else {
             return .condition(try translation.quantified(.all, over: path, binding: variable.key, test: test))
@@ -76,7 +76,7 @@ extension PredicateExpressions.SequenceAllSatisfy: TranslatableExpression {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.Filter: TranslatableExpression {
-    func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
+    func operand(in translation: PredicateTranslation) throws(RealmError) -> PredicateTranslation.Operand {
         let path = try translation.path(sequence)
         guard LHS.Output.Element.self is ObjectBase.Type else {
             throw translation.refusal(self, "plain values that match")
@@ -88,14 +88,14 @@ extension PredicateExpressions.Filter: TranslatableExpression {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.SequenceMinimum: TranslatableExpression {
-    func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
+    func operand(in translation: PredicateTranslation) throws(RealmError) -> PredicateTranslation.Operand {
         .expression(.aggregate(try translation.path(elements), .min), nil)
     }
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.SequenceMaximum: TranslatableExpression {
-    func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
+    func operand(in translation: PredicateTranslation) throws(RealmError) -> PredicateTranslation.Operand {
         .expression(.aggregate(try translation.path(elements), .max), nil)
     }
 }

@@ -9,12 +9,12 @@
 /// A node's own type holds the types of its children, so each node is translated by itself, whatever its children are.
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 protocol TranslatableExpression {
-    func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand
+    func operand(in translation: PredicateTranslation) throws(RealmError) -> PredicateTranslation.Operand
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.Variable: TranslatableExpression {
-    func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
+    func operand(in translation: PredicateTranslation) throws(RealmError) -> PredicateTranslation.Operand {
         guard let known = translation.bound(key) else { throw translation.refusal(self, "an unknown variable") }
         return known
     }
@@ -31,7 +31,7 @@ extension PredicateExpressions.NilLiteral: TranslatableExpression {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.KeyPath: TranslatableExpression {
-    func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
+    func operand(in translation: PredicateTranslation) throws(RealmError) -> PredicateTranslation.Operand {
         let root = try translation.operand(root)
         if let type = Root.Output.self as? any TracedRoot.Type, case .expression(.path(var path), let quantifier) = root
         {
@@ -65,17 +65,17 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.ForcedUnwrap: TranslatableExpression {
     /// Nothing is unwrapped: a missing value is compared as null.
-    func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
+    func operand(in translation: PredicateTranslation) throws(RealmError) -> PredicateTranslation.Operand {
         try translation.operand(inner)
     }
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.OptionalFlatMap: TranslatableExpression {
-    func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
+    func operand(in translation: PredicateTranslation) throws(RealmError) -> PredicateTranslation.Operand {
         let value = try translation.operand(wrapped)
         guard case .expression(let expression, nil) = value else { throw translation.refusal(self) }
-        let made = try translation.binding(variable.key, to: value) { () throws(Realm.Error) in
+        let made = try translation.binding(variable.key, to: value) { () throws(RealmError) in
             try translation.operand(transform)
         }
         if case .condition(let predicate) = made { return .optionalCondition(expression, predicate) }
@@ -85,7 +85,7 @@ extension PredicateExpressions.OptionalFlatMap: TranslatableExpression {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.NilCoalesce: TranslatableExpression {
-    func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
+    func operand(in translation: PredicateTranslation) throws(RealmError) -> PredicateTranslation.Operand {
         switch try translation.operand(lhs) {
         case .expression(let value, nil): return .coalesced(value, try translation.expression(rhs))
         case .optionalCondition(let value, let predicate):
@@ -99,28 +99,28 @@ extension PredicateExpressions.NilCoalesce: TranslatableExpression {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.Conjunction: TranslatableExpression {
-    func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
+    func operand(in translation: PredicateTranslation) throws(RealmError) -> PredicateTranslation.Operand {
         .condition(.both(try translation.condition(lhs), try translation.condition(rhs)))
     }
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.Disjunction: TranslatableExpression {
-    func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
+    func operand(in translation: PredicateTranslation) throws(RealmError) -> PredicateTranslation.Operand {
         .condition(.either(try translation.condition(lhs), try translation.condition(rhs)))
     }
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.Negation: TranslatableExpression {
-    func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
+    func operand(in translation: PredicateTranslation) throws(RealmError) -> PredicateTranslation.Operand {
         .condition(.negated(try translation.condition(wrapped)))
     }
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.Conditional: TranslatableExpression {
-    func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
+    func operand(in translation: PredicateTranslation) throws(RealmError) -> PredicateTranslation.Operand {
         let test = try translation.condition(test)
         return .condition(
             .or([
@@ -134,7 +134,7 @@ extension PredicateExpressions.Conditional: TranslatableExpression {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.Equal: TranslatableExpression {
-    func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
+    func operand(in translation: PredicateTranslation) throws(RealmError) -> PredicateTranslation.Operand {
         .condition(
             try translation.compare(try translation.operand(lhs), .equal, try translation.operand(rhs), at: self))
     }
@@ -142,7 +142,7 @@ extension PredicateExpressions.Equal: TranslatableExpression {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.NotEqual: TranslatableExpression {
-    func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
+    func operand(in translation: PredicateTranslation) throws(RealmError) -> PredicateTranslation.Operand {
         .condition(
             try translation.compare(try translation.operand(lhs), .notEqual, try translation.operand(rhs), at: self))
     }
@@ -150,7 +150,7 @@ extension PredicateExpressions.NotEqual: TranslatableExpression {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.Comparison: TranslatableExpression {
-    func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
+    func operand(in translation: PredicateTranslation) throws(RealmError) -> PredicateTranslation.Operand {
         let comparator: Predicate.Comparator
         switch op {
         case .lessThan: comparator = .less
@@ -166,14 +166,14 @@ extension PredicateExpressions.Comparison: TranslatableExpression {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.ClosedRange: TranslatableExpression {
-    func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
+    func operand(in translation: PredicateTranslation) throws(RealmError) -> PredicateTranslation.Operand {
         .range(try translation.expression(lower), try translation.expression(upper), includesUpper: true)
     }
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.Range: TranslatableExpression {
-    func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
+    func operand(in translation: PredicateTranslation) throws(RealmError) -> PredicateTranslation.Operand {
         .range(try translation.expression(lower), try translation.expression(upper), includesUpper: false)
     }
 }
@@ -181,7 +181,7 @@ extension PredicateExpressions.Range: TranslatableExpression {
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.Value: TranslatableExpression {
     /// Values that a property can have were evaluated before; only ranges get here.
-    func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
+    func operand(in translation: PredicateTranslation) throws(RealmError) -> PredicateTranslation.Operand {
         guard let range = value as? any TranslatableRange, let bounds = range.bounds else {
             throw translation.refusal(self, "a value of type \(Output.self)")
         }
@@ -192,7 +192,7 @@ extension PredicateExpressions.Value: TranslatableExpression {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.RangeExpressionContains: TranslatableExpression {
-    func operand(in translation: PredicateTranslation) throws(Realm.Error) -> PredicateTranslation.Operand {
+    func operand(in translation: PredicateTranslation) throws(RealmError) -> PredicateTranslation.Operand {
         guard case .range(let low, let high, let includesUpper) = try translation.operand(range),
             case .expression(let value, let quantifier) = try translation.operand(element)
         else { throw translation.refusal(self) }

@@ -128,8 +128,8 @@ private struct Aggregates {
             fatalError(
                 "plain values have no properties: '\(name)' cannot be aggregated; 'self' is the value")
         }
-        do throws(Realm.Error) {
-            reader = try source.map { (source) throws(Realm.Error) in
+        do throws(RealmError) {
+            reader = try source.map { (source) throws(RealmError) in
                 try ColumnReader(source.instance, source.access, name, to: "aggregate")
             }
         } catch {

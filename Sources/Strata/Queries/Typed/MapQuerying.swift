@@ -13,7 +13,7 @@ extension Map {
     ///
     ///     person.scores.where { $0 > 3 }
     public func `where`(_ isIncluded: (Query<Value>) -> Query<Bool>) -> Results<Value> {
-        matching { () throws(Realm.Error) in isIncluded(Query(Predicate.Path())).predicate }
+        matching { () throws(RealmError) in isIncluded(Query(Predicate.Path())).predicate }
     }
 
     /// The values that match a format; for plain values `SELF` is the value. Stops the program if it is invalid.
@@ -23,11 +23,11 @@ extension Map {
 
     /// The values that match a format, with its arguments in an array.
     public func filter(_ format: String, argumentArray: [Any?]?) -> Results<Value> {
-        matching { () throws(Realm.Error) in try PredicateParser.parse(format, argumentArray ?? []) }
+        matching { () throws(RealmError) in try PredicateParser.parse(format, argumentArray ?? []) }
     }
 
-    func matching(_ predicate: () throws(Realm.Error) -> Predicate) -> Results<Value> {
-        do throws(Realm.Error) { return try requiredSource.filtered(try predicate()).results() } catch {
+    func matching(_ predicate: () throws(RealmError) -> Predicate) -> Results<Value> {
+        do throws(RealmError) { return try requiredSource.filtered(try predicate()).results() } catch {
             fatalError(error.description)
         }
     }

@@ -9,7 +9,7 @@ struct MemberComparison {
 
     /// Nil for a comparison without such an object.
     /// - Throws: `invalidInput` for operators other than `==`, `!=` and `IN`.
-    init?(_ comparison: Predicate.Comparison) throws(Realm.Error) {
+    init?(_ comparison: Predicate.Comparison) throws(RealmError) {
         switch comparison.right {
         case .members: objects = [comparison.right]
         case .values(let parts):
@@ -21,7 +21,7 @@ struct MemberComparison {
         case .equal, .isIn: isNegated = false
         case .notEqual: isNegated = true
         default:
-            throw Realm.Error(
+            throw RealmError(
                 .invalidInput, "objects have no order: '\(comparison.left)' can be compared with ==, != and IN")
         }
         left = comparison.left
@@ -30,7 +30,7 @@ struct MemberComparison {
 
     /// - Parameter isSingle: whether the path leads to at most one object; of several, each is tested by itself.
     /// - Throws: `invalidInput` for objects with links or collections.
-    func predicate(isSingle: Bool) throws(Realm.Error) -> Predicate {
+    func predicate(isSingle: Bool) throws(RealmError) -> Predicate {
         guard case .path(let path) = left else { return .constant(false) }
         if isSingle {
             let holds = try matches(path)
@@ -42,7 +42,7 @@ struct MemberComparison {
     }
 
     /// Whether one object equals one of the given ones.
-    private func matches(_ path: Predicate.Path) throws(Realm.Error) -> Predicate {
+    private func matches(_ path: Predicate.Path) throws(RealmError) -> Predicate {
         var parts: [Predicate] = []
         for object in objects {
             if case .members(let members) = object {
@@ -54,8 +54,8 @@ struct MemberComparison {
         return parts.count == 1 ? parts[0] : .or(PredicateParts(parts))
     }
 
-    private func members(_ members: ObjectMembers, _ path: Predicate.Path) throws(Realm.Error) -> [Predicate] {
-        if let refusal = members.refusal { throw Realm.Error(.invalidInput, refusal) }
+    private func members(_ members: ObjectMembers, _ path: Predicate.Path) throws(RealmError) -> [Predicate] {
+        if let refusal = members.refusal { throw RealmError(.invalidInput, refusal) }
         var parts: [Predicate] = []
         // An object whose values are all null still differs from a missing object.
         if !path.names.isEmpty {

@@ -1,0 +1,18 @@
+/// Symbols that are found by name in the program and all its libraries: functions that Swift's module of the C library
+/// lacks, or that only a preloaded library has.
+package enum LoadedSymbols {
+    /// The handle that makes `dlsym` search everywhere: RTLD_DEFAULT, whose macro Swift does not import.
+    package static var everywhere: UnsafeMutableRawPointer? {
+        #if canImport(Darwin)
+            UnsafeMutableRawPointer(bitPattern: -2)
+        #else
+            nil
+        #endif
+    }
+
+    /// A C function by its name; nil if there is none. The caller knows its type, which nothing can check.
+    package static func function<Function>(_ name: String, as type: Function.Type) -> Function? {
+        guard let symbol = dlsym(everywhere, name) else { return nil }
+        return unsafeBitCast(symbol, to: type)
+    }
+}

@@ -1,0 +1,32 @@
+/// Foundation's `NSNull`, which its JSON contains; nil if the program has not loaded Foundation. Found by its name, so
+/// that Strata does not link Foundation for this alone.
+private let foundationNull: Any.Type? = _typeByName("10Foundation6NSNullC")
+
+/// Unwraps an optional inside an `Any`, and reads a null object as nil.
+func _flatten(_ value: Any?) -> Any? {
+    guard let value else { return nil }
+    let kind = type(of: value)
+    // A fast path for most values: testing for protocol conformances is slow.
+    if kind == Int.self || kind == String.self || kind == Double.self || kind == Bool.self { return value }
+    if let foundationNull, kind == foundationNull { return nil }
+    if let nested = value as? any _AnyOptional { return nested._wrappedAny.flatMap(_flatten) }
+    return value
+}
+
+/// A value as an instance of `wanted`; nil if it is none. A value that is of no class is never cast.
+///
+/// A plain cast of a dictionary or an array to a class bridges it to a Foundation object, with all its elements: that
+/// takes time for each element, and stack for each level.
+func _instance<Wanted>(in value: Any?, as wanted: Wanted.Type) -> Wanted? {
+    guard let value = _flatten(value), type(of: value) is AnyObject.Type else { return nil }
+    return value as? Wanted
+}
+
+/// An optional of unknown type.
+protocol _AnyOptional {
+    var _wrappedAny: Any? { get }
+}
+
+extension Optional: _AnyOptional {
+    var _wrappedAny: Any? { self.map { $0 as Any } }
+}
