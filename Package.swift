@@ -212,7 +212,7 @@ let package = Package(
                 "Platform", "Files", "Harness", "RunRecords", "Measuring", "SimulatedDisk", "StrataFiles",
                 "StoreMigration", "CoreDataFiles",
             ]),
-        benchmark("PackedRows", ["Platform", "Harness", "RunRecords", "JSONText"]),
+        benchmark("PackedRows", ["Platform", "Harness", "RunRecords", "Measuring", "JSONText"]),
 
         // Tests.
         tests("StrataFilesTests", ["Platform", "StrataFiles"]),

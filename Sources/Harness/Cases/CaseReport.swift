@@ -148,4 +148,9 @@ package final class CaseReport {
         isInconclusive = true
         messages.append(reason)
     }
+
+    /// The case needs the preloaded library, and it is not there.
+    package func lackPreload() {
+        inconclusive("\(Preload.libraryName) is not beside the program; build it (make)")
+    }
 }
