@@ -10,8 +10,9 @@ import Synchronization
 /// schedule.
 ///
 /// Checked: no increment is lost; a snapshot has every commit that was acknowledged in any process, and everything that
-/// an earlier snapshot of any process had; a pinned version does not change, although free pages are filled with a
-/// pattern after each commit; no pin is left at the end; the content after reopening.
+/// an earlier snapshot of any process had, and at each point of the schedule readers of a process pin either the version
+/// that all processes see as the newest, or none; a pinned version does not change, although free pages are filled with
+/// a pattern after each commit; no pin is left at the end; the content after reopening.
 final class ScheduledProcesses: Sendable {
     /// The operations of a thread, all in one process.
     struct Thread: Sendable {
@@ -36,6 +37,7 @@ final class ScheduledProcesses: Sendable {
     private let acknowledged = Mutex<Int64>(0)
     /// The highest count that a commit or a snapshot has told of.
     private let known = Mutex<Int64>(0)
+    private let failure = Mutex<String?>(nil)
 
     init(_ chooser: any ScheduleChoosing) {
         let scheduling = DeterministicScheduling(chooser)
@@ -71,12 +73,15 @@ final class ScheduledProcesses: Sendable {
             }
             if let failure { throw failure }
             let all = stores
+            scheduling.atAnyPoint = { [self] in all.forEach(checkWhatReadersPin) }
             try scheduling.together(
                 threads.enumerated().map { number, thread in
                     ("thread \(number)", { [self] in try perform(thread.operations, all[thread.process], all) })
                 })
             try finish(all)
+            scheduling.atAnyPoint = nil
             stores = []
+            if let failure = failure.withLock({ $0 }) { throw Wrong(description: failure) }
         }
     }
 
@@ -149,6 +154,22 @@ final class ScheduledProcesses: Sendable {
             }
             if let failure { throw failure }
         }
+    }
+
+    /// Pins as a reader does, without the monitor, which another thread may hold.
+    private func checkWhatReadersPin(_ store: Store) {
+        let pin: ReaderPin
+        switch store.commits.visible.pin() {
+        case .none: return
+        case .outdated(let found): pin = found
+        case .pinned(let found, _):
+            pin = found
+            if pin.withVersion({ $0.publication }) != store.processes?.versions.publication {
+                let version = pin.withVersion { $0.state.version }
+                failure.withLock { $0 = $0 ?? "a reader pins version \(version) after a newer one was published" }
+            }
+        }
+        _ = store.commits.visible.release(pin)
     }
 
     // MARK: The end

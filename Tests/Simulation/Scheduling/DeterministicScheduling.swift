@@ -47,6 +47,8 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
     private var heldMonitors = 0
     /// Called at every point with the baton, while no monitor is held, for checks and for overwriting free pages.
     var atEveryPoint: (() -> Void)?
+    /// The same while monitors may be held, for checks that take none.
+    var atAnyPoint: (() -> Void)?
     private(set) var points = 0
     /// Nanoseconds since the start.
     private var clock: UInt64 = 0
@@ -124,6 +126,7 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
         points += 1
         if points > Self.pointLimit { fatalError("a history of more than \(Self.pointLimit) points") }
         if heldMonitors == 0, let atEveryPoint { atomically(atEveryPoint) }
+        if let atAnyPoint { atomically(atAnyPoint) }
         passOn()
     }
 

@@ -95,9 +95,7 @@
 
         @Test func aGuestThatReturnsBeforeTheOwnersReadersSeeItsCommitIsFound() async {
             await #expect(processExitsWith: .exitCode(Self.found)) {
-                Self.explore(
-                    .retiredLate,
-                    [.init(1, .init(repeating: .increment, count: 4)), .init(0, .init(repeating: .pin, count: 16))])
+                Self.explore(.retiredLate, Self.beside([.increment, .increment]))
             }
         }
 
