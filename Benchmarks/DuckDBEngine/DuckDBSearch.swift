@@ -1,6 +1,5 @@
 import Files
 import Harness
-import RunRecords
 
 /// Finds a DuckDB on the machine, if the command line names none.
 package enum DuckDBSearch {

@@ -93,7 +93,7 @@
     }
 
     /// A transaction, used by one thread at a time.
-    final class LMDBTransaction {
+    final class LMDBTransaction: KeyValueVersion, KeyValueTransaction, KeyValuePin {
         private var handle: OpaquePointer?
         private let database: MDB_dbi
         private let tables: LMDBTables?
@@ -125,10 +125,7 @@
             handle = nil
         }
 
-        /// Creates the databases of new tables, if each table has a database of its own.
-        func create(_ numbers: [UInt8]) throws(EngineError) {
-            if let tables { try LMDBEnvironment.check(tables.create(numbers, handle)) }
-        }
+        func release() { abort() }
 
         /// Runs the body with the key as its database needs it: as 8 bytes in native order if the library compares
         /// integers, else unchanged.
@@ -145,41 +142,68 @@
             }
         }
 
-        /// The bytes are valid until the transaction ends or writes; nil when there is no such key.
-        @inline(__always)
-        func get(_ key: KeyBuffer) throws(EngineError) -> UnsafeRawBufferPointer? {
+        @inline(__always) @discardableResult
+        func get(
+            _ key: KeyBuffer, _ body: (UnsafeRawBufferPointer) throws(EngineError) -> Void
+        ) throws(EngineError) -> Bool {
             var value = MDB_val()
-            let status = with(key) { mdb_get(handle, $0, &$1, &value) }
-            if status == MDB_NOTFOUND { return nil }
-            try LMDBEnvironment.check(status)
-            return UnsafeRawBufferPointer(value)
+            return try found(with(key) { mdb_get(handle, $0, &$1, &value) }, &value, body)
         }
 
-        @inline(__always)
-        func get(_ key: UnsafeRawBufferPointer) throws(EngineError) -> UnsafeRawBufferPointer? {
+        @discardableResult
+        func get(
+            _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(EngineError) -> Void
+        ) throws(EngineError) -> Bool {
             var key = MDB_val(key)
             var value = MDB_val()
-            let status = mdb_get(handle, database, &key, &value)
-            if status == MDB_NOTFOUND { return nil }
+            return try found(mdb_get(handle, database, &key, &value), &value, body)
+        }
+
+        @inline(__always)
+        private func found(
+            _ status: Int32, _ value: inout MDB_val, _ body: (UnsafeRawBufferPointer) throws(EngineError) -> Void
+        ) throws(EngineError) -> Bool {
+            if status == MDB_NOTFOUND { return false }
             try LMDBEnvironment.check(status)
-            return UnsafeRawBufferPointer(value)
-        }
-
-        /// `flags`: MDB_APPEND, MDB_NOOVERWRITE or none.
-        @inline(__always)
-        func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, flags: Int32) throws(EngineError) {
-            var key = MDB_val(key)
-            var value = MDB_val(value)
-            try LMDBEnvironment.check(mdb_put(handle, database, &key, &value, UInt32(flags)))
+            try body(UnsafeRawBufferPointer(value))
+            return true
         }
 
         @inline(__always)
-        func put(_ key: KeyBuffer, _ value: UnsafeRawBufferPointer, flags: Int32) throws(EngineError) {
+        func put(_ key: KeyBuffer, _ value: UnsafeRawBufferPointer) throws(EngineError) {
+            try put(key, value, flags: 0)
+        }
+
+        @inline(__always)
+        func append(_ key: KeyBuffer, _ value: UnsafeRawBufferPointer) throws(EngineError) {
+            try put(key, value, flags: MDB_APPEND)
+        }
+
+        @inline(__always)
+        func insert(_ key: KeyBuffer, _ value: UnsafeRawBufferPointer, into table: PackedTable) throws(EngineError) {
+            try put(key, value, flags: MDB_NOOVERWRITE)
+        }
+
+        @inline(__always)
+        private func put(_ key: KeyBuffer, _ value: UnsafeRawBufferPointer, flags: Int32) throws(EngineError) {
             var value = MDB_val(value)
             try LMDBEnvironment.check(with(key) { mdb_put(handle, $0, &$1, &value, UInt32(flags)) })
         }
 
-        /// A missing key is ignored.
+        /// For the catalogue, which is put once.
+        func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(EngineError) {
+            var (key, value) = (MDB_val(key), MDB_val(value))
+            try LMDBEnvironment.check(mdb_put(handle, database, &key, &value, UInt32(MDB_NOOVERWRITE)))
+        }
+
+        /// With the databases of the tables, if each table has one of its own.
+        func create(_ catalogue: PackedCatalogue) throws(EngineError) {
+            if let tables { try LMDBEnvironment.check(tables.create(catalogue.tables.map(\.number), handle)) }
+            try PackedCatalogue.withKey { key throws(EngineError) in
+                try catalogue.withBytes { bytes throws(EngineError) in try put(key, bytes) }
+            }
+        }
+
         @inline(__always)
         func delete(_ key: KeyBuffer) throws(EngineError) {
             let status = with(key) { mdb_del(handle, $0, &$1, nil) }
@@ -190,10 +214,9 @@
         @inline(__always)
         func rest() { mdb_txn_reset(handle) }
 
-        /// Visits the rows of a table in key order from a key on, until the body returns false.
         @inline(__always)
         func scan(
-            _ table: PackedTable, from lowest: Int64 = .min,
+            _ table: PackedTable, from lowest: Int64, before highest: Int64?,
             _ body: (Int64, UnsafeRawBufferPointer) throws(EngineError) -> Bool
         ) throws(EngineError) {
             let first = KeyBuffer()
@@ -210,13 +233,14 @@
             }
             while status == 0 {
                 guard let number = number(key, of: table) else { break }
+                if let highest, number >= highest { return }
                 guard try body(number, UnsafeRawBufferPointer(value)) else { return }
                 status = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
             }
             if status != MDB_NOTFOUND { try LMDBEnvironment.check(status) }
         }
 
-        /// Visits the values of a table's rows in key order: keys are only checked for the end of the table.
+        /// Keys are only checked for the end of the table.
         @inline(__always)
         func scanValues(
             _ table: PackedTable, _ body: (UnsafeRawBufferPointer) throws(EngineError) -> Void
@@ -267,7 +291,6 @@
             return found
         }
 
-        /// The largest key of a table; nil when it has no row.
         func lastKey(_ table: PackedTable) throws(EngineError) -> Int64? {
             let after = KeyBuffer()
             // In a table's own database the last key; else the one before the next table's first key.

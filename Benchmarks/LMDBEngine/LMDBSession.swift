@@ -7,20 +7,22 @@
     import Platform
     import RunRecords
 
-    /// A thread's session on an environment. Each call is one transaction, unless documented otherwise.
-    final class LMDBSession: TableSession {
+    /// A thread's session on an environment.
+    final class LMDBSession: TableSession, QuerySession, SnapshotSession, UpdateSession, DeletionSession,
+        KeyedRowSession
+    {
         let path: String
         private let settings: LMDBSettings
         private(set) var environment: LMDBEnvironment
         private var isOpen = true
-        private var catalogue: PackedCatalogue?
         let key = KeyBuffer()
-        var pinned: [SnapshotToken: LMDBTransaction] = [:]
-        var pinCount = 0
-        /// Of `TransactionSession`.
+        var catalogue: PackedCatalogue?
+        var pinned = PinnedVersions<LMDBTransaction>()
         var running: LMDBTransaction?
-        /// Of `KeyedRowSession`.
-        var keyedRows: LMDBKeyedRows?
+        var keyedRows: PackedKeyedRows?
+        /// For requests of single rows: it rests between them, as LMDB advises. A new one costs memory and a slot in
+        /// its table.
+        private var reader: LMDBTransaction?
 
         init(path: String, settings: LMDBSettings) throws(EngineError) {
             self.path = path
@@ -49,137 +51,69 @@
         func close() throws(EngineError) {
             guard isOpen else { return }
             isOpen = false
-            for transaction in pinned.values { transaction.abort() }
-            pinned = [:]
+            pinned.releaseAll()
             running?.abort()
             running = nil
-            keyedRows?.reader.abort()
-            keyedRows = nil
+            reader?.abort()
+            reader = nil
             LMDBEnvironment.open.letGo(path) { $0.close() }
         }
 
-        // MARK: Tables
+        func prepareRows(_ rows: KeyedRows) throws(EngineError) {
+            keyedRows = try PackedKeyedRows(rows, try table(rows.table))
+            reader?.abort()
+            let reader = try LMDBTransaction(environment, flags: UInt32(MDB_RDONLY))
+            reader.rest()
+            self.reader = reader
+        }
 
-        /// The table as the database has it.
+        func readPoints(_ reads: PointReads, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest {
+            let points = try PackedPoints(reads, try table(reads.table))
+            let buffer = key
+            let isEach = reads.snapshot == .each
+            return try environment.read { transaction throws(EngineError) in
+                try points.each(latency) { (key, digest) throws(EngineError) in
+                    if isEach { try transaction.takeNewest() }
+                    try points.read(key, from: transaction, buffer, to: &digest)
+                }
+            }
+        }
+    }
+
+    extension LMDBSession: KeyValueTransactionSession {
         func table(_ name: String) throws(EngineError) -> PackedTable {
-            let table = try entry(name)
+            let table = try storedTable(name)
             try environment.tables?.require(table.number, in: environment)
             return table
         }
 
-        private func entry(_ name: String) throws(EngineError) -> PackedTable {
-            if let catalogue { return try catalogue.table(name) }
-            if let known = PackedCatalogue.known(name) { return known }
-            let read = try environment.read { transaction throws(EngineError) in
-                try PackedCatalogue.catalogueBytes { key throws(EngineError) in try transaction.get(key) }
-            }
-            guard let read else { throw EngineError(.untold, "there are no tables yet") }
-            let catalogue = try PackedCatalogue(bytes: read)
-            self.catalogue = catalogue
-            return try catalogue.table(name)
-        }
-
-        func create(_ tables: TableSet) throws(EngineError) {
-            let catalogue = try PackedCatalogue(tables)
-            try environment.write { transaction throws(EngineError) in try Self.write(catalogue, transaction) }
-            self.catalogue = catalogue
-        }
-
-        private static func write(
-            _ catalogue: PackedCatalogue, _ transaction: LMDBTransaction
-        ) throws(EngineError) {
-            try transaction.create(catalogue.tables.map(\.number))
-            try PackedCatalogue.withKey { key throws(EngineError) in
-                try catalogue.withBytes { bytes throws(EngineError) in
-                    try transaction.put(key, bytes, flags: MDB_NOOVERWRITE)
-                }
+        @inline(__always)
+        func read<Output>(
+            _ reading: KeyValueReading, _ body: (LMDBTransaction) throws(EngineError) -> Output
+        ) throws(EngineError) -> Output {
+            switch reading {
+            case .request, .requestOfRange:
+                guard let reader else { return try environment.read(body) }
+                try reader.takeNewest()
+                defer { reader.rest() }
+                return try body(reader)
+            case .batch, .once: return try environment.read(body)
             }
         }
 
-        func load(_ tables: TableSet) throws(EngineError) {
-            let catalogue = try PackedCatalogue(tables)
-            let key = key
-            try environment.write { transaction throws(EngineError) in
-                try Self.write(catalogue, transaction)
-                for (table, rows) in zip(catalogue.tables, tables.tables) {
-                    try RowPacker.with(rows, as: table) { packer throws(EngineError) in
-                        for row in 0..<rows.rowCount {
-                            key.set(table.number, packer.key(row) ?? Int64(row))
-                            try transaction.put(key, packer.pack(row), flags: MDB_APPEND)
-                        }
-                    }
-                }
-            }
-            self.catalogue = catalogue
+        @inline(__always)
+        func write(_ body: (LMDBTransaction) throws(EngineError) -> Void) throws(EngineError) {
+            try environment.write(body)
         }
 
-        func insertEach(_ rows: Table, latency: LatencyRecorder?) throws(EngineError) -> Int {
-            let table = try table(rows.name)
-            let environment = environment
-            let key = key
-            try RowPacker.with(rows, as: table) { packer throws(EngineError) in
-                func insert(_ row: Int) throws(EngineError) {
-                    try environment.write { transaction throws(EngineError) in
-                        let number: Int64
-                        if let own = packer.key(row) {
-                            number = own
-                        } else {
-                            number = try transaction.lastKey(table).map { $0 + 1 } ?? 0
-                        }
-                        key.set(table.number, number)
-                        try transaction.put(key, packer.pack(row), flags: MDB_NOOVERWRITE)
-                    }
-                }
-                for row in 0..<rows.rowCount {
-                    if let latency {
-                        try latency.time { () throws(EngineError) in try insert(row) }
-                    } else {
-                        try insert(row)
-                    }
-                }
-            }
-            return rows.rowCount
+        /// A read transaction: MDB_NOTLS lets a thread have several.
+        func newestVersion() throws(EngineError) -> LMDBTransaction {
+            try LMDBTransaction(environment, flags: UInt32(MDB_RDONLY))
         }
 
-        func insertAll(_ rows: Table) throws(EngineError) {
-            let table = try table(rows.name)
-            let (environment, key) = (environment, key)
-            try RowPacker.with(rows, as: table) { packer throws(EngineError) in
-                try environment.write { transaction throws(EngineError) in
-                    let first = try transaction.lastKey(table).map { $0 + 1 } ?? 0
-                    for row in 0..<rows.rowCount {
-                        key.set(table.number, packer.key(row) ?? first + Int64(row))
-                        try transaction.put(key, packer.pack(row), flags: MDB_NOOVERWRITE)
-                    }
-                }
-            }
-        }
-
-        func rowCount(table: String) throws(EngineError) -> Int {
-            let table = try self.table(table)
-            var count = 0
-            try environment.read { transaction throws(EngineError) in
-                try transaction.scan(table) { (_, _) throws(EngineError) in
-                    count += 1
-                    return true
-                }
-            }
-            return count
-        }
-
-        func readAll(_ schema: TableSet, into sink: any RowSink) throws(EngineError) {
-            for wanted in schema.tables {
-                let table = try table(wanted.name)
-                var isWanted = true
-                try environment.read { transaction throws(EngineError) in
-                    try transaction.scan(table) { (key, value) throws(EngineError) in
-                        let values = try table.values(key, value)
-                        isWanted = sink.receive(table: table.name, row: Int(key), values: values)
-                        return isWanted
-                    }
-                }
-                if !isWanted { return }
-            }
+        /// `mdb_txn_begin`, read-only for reads.
+        func transaction(_ access: TransactionAccess) throws(EngineError) -> LMDBTransaction {
+            try LMDBTransaction(environment, flags: access == .reading ? UInt32(MDB_RDONLY) : 0)
         }
     }
 

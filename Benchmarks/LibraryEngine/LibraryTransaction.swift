@@ -7,15 +7,10 @@ extension assay_bytes {
     init(_ bytes: UnsafeRawBufferPointer) {
         self.init(data: bytes.baseAddress, size: bytes.count)
     }
-
-    @inline(__always)
-    init(_ key: KeyBuffer) {
-        self.init(data: UnsafeRawPointer(key.start), size: PackedKey.byteCount)
-    }
 }
 
 /// A transaction of a store, used by one thread at a time.
-final class LibraryTransaction {
+final class LibraryTransaction: KeyValueVersion, KeyValueTransaction, KeyValuePin {
     private let library: EngineLibrary
     private let store: OpaquePointer
     private var handle: OpaquePointer?
@@ -38,19 +33,20 @@ final class LibraryTransaction {
         return library.error(status, store, call)
     }
 
-    /// The bytes are valid until the next call; nil when there is no such key.
-    @inline(__always)
-    func get(_ key: KeyBuffer) throws(EngineError) -> UnsafeRawBufferPointer? { try get(assay_bytes(key)) }
-
-    @inline(__always)
-    func get(_ key: UnsafeRawBufferPointer) throws(EngineError) -> UnsafeRawBufferPointer? {
-        try get(assay_bytes(key))
+    @inline(__always) @discardableResult
+    func get(
+        _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(EngineError) -> Void
+    ) throws(EngineError) -> Bool {
+        guard let value = try get(key) else { return false }
+        try body(value)
+        return true
     }
 
+    /// The bytes are valid until the next call; nil when there is no such key.
     @inline(__always)
-    private func get(_ key: assay_bytes) throws(EngineError) -> UnsafeRawBufferPointer? {
+    func get(_ key: UnsafeRawBufferPointer) throws(EngineError) -> UnsafeRawBufferPointer? {
         var value = assay_bytes()
-        let status = library.get(handle, key, &value)
+        let status = library.get(handle, assay_bytes(key), &value)
         if status == TransactionKind.notFound { return nil }
         try judge(status, "get")
         return try buffer(value, "get")
@@ -62,11 +58,6 @@ final class LibraryTransaction {
             throw EngineError(.refused, "\(library.description.name) \(call): it gave a size without bytes")
         }
         return UnsafeRawBufferPointer(start: bytes.data, count: bytes.size)
-    }
-
-    @inline(__always)
-    func put(_ key: KeyBuffer, _ value: UnsafeRawBufferPointer) throws(EngineError) {
-        try judge(library.put(handle, assay_bytes(key), assay_bytes(value)), "put")
     }
 
     @inline(__always)
@@ -83,9 +74,7 @@ final class LibraryTransaction {
         return true
     }
 
-    func delete(_ key: KeyBuffer) throws(EngineError) {
-        try delete(UnsafeRawBufferPointer(start: key.start, count: PackedKey.byteCount))
-    }
+    func delete(_ key: KeyBuffer) throws(EngineError) { try delete(key.bytes) }
 
     /// The handle is invalid afterwards, also after an error.
     func commit() throws(EngineError) {
@@ -99,6 +88,8 @@ final class LibraryTransaction {
         if let handle { library.abort(handle) }
         handle = nil
     }
+
+    func release() { abort() }
 
     /// Visits entries from one bound to the other, which is excluded, until the body returns false.
     @inline(__always)
@@ -143,10 +134,9 @@ final class LibraryTransaction {
         return cursor
     }
 
-    /// Visits the rows of a table in key order, from one key and before another, until the body returns false.
     @inline(__always)
     func scan(
-        _ table: PackedTable, from lowest: Int64 = .min, before highest: Int64? = nil,
+        _ table: PackedTable, from lowest: Int64, before highest: Int64?,
         _ body: (Int64, UnsafeRawBufferPointer) throws(EngineError) -> Bool
     ) throws(EngineError) {
         let (first, last) = (KeyBuffer(), KeyBuffer())
@@ -161,7 +151,6 @@ final class LibraryTransaction {
         withExtendedLifetime((first, last)) {}
     }
 
-    /// The largest key of a table; nil when it has no row.
     func lastKey(_ table: PackedTable) throws(EngineError) -> Int64? {
         let (first, last) = (KeyBuffer(), KeyBuffer())
         // Descending from the last key that the previous table can have, exclusive.
@@ -175,9 +164,4 @@ final class LibraryTransaction {
         withExtendedLifetime((first, last)) {}
         return found
     }
-}
-
-extension KeyBuffer {
-    /// Valid as long as the buffer.
-    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: PackedKey.byteCount) }
 }

@@ -4,11 +4,14 @@ import RunRecords
 import Synchronization
 
 /// The tables of a key-value database: JSON under a reserved key.
+@usableFromInline
 package struct PackedCatalogue: Sendable {
+    @usableFromInline
     package private(set) var tables: [PackedTable] = []
 
     package init() {}
 
+    @usableFromInline
     package init(_ set: TableSet) throws(EngineError) {
         guard set.tables.count < 255 else { throw EngineError(.unsupported, "more than 254 tables") }
         for (index, table) in set.tables.enumerated() {
@@ -38,8 +41,10 @@ package struct PackedCatalogue: Sendable {
         return cells
     }
 
+    @usableFromInline
     package static func known(_ name: String) -> PackedTable? { known.withLock { $0[name] } }
 
+    @usableFromInline
     package func table(_ name: String) throws(EngineError) -> PackedTable {
         guard let table = tables.first(where: { $0.name == name }) else {
             throw EngineError(.refused, "no table \(name)")
@@ -81,13 +86,6 @@ package struct PackedCatalogue: Sendable {
         defer { buffer.deallocate() }
         buffer.copyBytes(from: bytes)
         return try body(UnsafeRawBufferPointer(buffer))
-    }
-
-    /// The result of `get` for the catalogue's key; nil when there is none.
-    package static func catalogueBytes(
-        _ get: (UnsafeRawBufferPointer) throws(EngineError) -> UnsafeRawBufferPointer?
-    ) throws(EngineError) -> [UInt8]? {
-        try withKey { key throws(EngineError) in try get(key).map { Array($0) } }
     }
 
     /// Throws: `untold` where the bytes are not a catalogue.

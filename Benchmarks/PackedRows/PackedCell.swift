@@ -14,6 +14,7 @@ package struct PackedCell: Sendable {
     @usableFromInline let headBytes: Int
     @usableFromInline let isLast: Bool
 
+    @usableFromInline
     package init(_ column: PackedColumn, of table: PackedTable) {
         kind = column.kind
         isKey = column.isKey

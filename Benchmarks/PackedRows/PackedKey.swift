@@ -32,6 +32,10 @@ package final class KeyBuffer {
 
     deinit { start.deallocate() }
 
+    /// Valid as long as the buffer.
+    @inlinable
+    package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: PackedKey.byteCount) }
+
     @inlinable
     package func set(_ table: UInt8, _ key: Int64) { PackedKey.write(table, key, to: start) }
 }

@@ -34,7 +34,9 @@ package struct PackedColumn: Sendable, Hashable {
 /// A table in a key-value engine.
 @usableFromInline
 package struct PackedTable: Sendable, Hashable {
+    @usableFromInline
     package let name: String
+    @usableFromInline
     package let number: UInt8
     package let columns: [PackedColumn]
     /// Bytes of the fixed columns.
@@ -100,6 +102,7 @@ package struct PackedTable: Sendable, Hashable {
         return column
     }
 
+    @usableFromInline
     package func column(_ name: String, _ kind: PackedColumn.Kind) throws(EngineError) -> PackedColumn {
         let column = try column(name)
         guard column.kind == kind else {
@@ -166,6 +169,7 @@ package struct PackedTable: Sendable, Hashable {
     }
 
     /// All values of a row in the order of the columns.
+    @usableFromInline
     package func values(_ key: Int64, _ bytes: UnsafeRawBufferPointer) throws(EngineError) -> [Value] {
         var values: [Value] = []
         values.reserveCapacity(columns.count)

@@ -5,6 +5,7 @@ import RunRecords
 ///
 /// It reads each column by a pointer into the table's own memory, which costs no retain, no release and no copy. A loop
 /// over arrays in an enumeration retained and released for every value: a third of LMDB's time for a row.
+@usableFromInline
 package final class RowPacker {
     /// How to pack the values of one column.
     private struct Step {
@@ -26,7 +27,7 @@ package final class RowPacker {
     /// Runs the body with a packer of these rows. The packer is valid until the body returns.
     ///
     /// Throws: `refused` where the rows do not have the table's columns.
-    @inline(__always)
+    @usableFromInline
     package static func with<Output>(
         _ rows: Table, as table: PackedTable, _ body: (RowPacker) throws(EngineError) -> Output
     ) throws(EngineError) -> Output {
@@ -75,9 +76,11 @@ package final class RowPacker {
     }
 
     /// The row's key; nil where keys are row indexes, so that the caller has to number the rows.
+    @usableFromInline
     package func key(_ row: Int) -> Int64? { keys?.integer(row) }
 
     /// The packed row, valid until the next call.
+    @usableFromInline
     package func pack(_ row: Int) -> UnsafeRawBufferPointer {
         var end = head
         for step in steps {

@@ -2,12 +2,14 @@ import Harness
 import Platform
 
 /// Rewrites one integer of a packed row into a buffer of its own: engines need the whole value.
+@usableFromInline
 package final class RowPatch {
     private let table: PackedTable
     private let column: PackedColumn
     private var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 8)
 
     /// Throws: `refused` for the key, which does not change.
+    @usableFromInline
     package init(_ table: PackedTable, _ column: PackedColumn) throws(EngineError) {
         guard !column.isKey else { throw EngineError(.refused, "column \(column.name) is the key of \(table.name)") }
         self.table = table
@@ -17,6 +19,7 @@ package final class RowPatch {
     deinit { buffer.deallocate() }
 
     /// Valid until the next call.
+    @usableFromInline
     package func patched(
         _ row: UnsafeRawBufferPointer, with value: Int64
     ) throws(EngineError) -> UnsafeRawBufferPointer {
@@ -36,6 +39,7 @@ package final class RowPatch {
 package final class PackedText {
     @usableFromInline let bytes: UnsafeMutableRawBufferPointer
 
+    @usableFromInline
     package init(_ text: String) {
         let utf8 = Array(text.utf8)
         bytes = .allocate(byteCount: max(1, utf8.count), alignment: 8)
@@ -47,7 +51,7 @@ package final class PackedText {
 
     deinit { bytes.deallocate() }
 
-    @inlinable
+    @inlinable @inline(__always)
     package func equals(_ other: UnsafeRawBufferPointer) -> Bool {
         guard other.count == count else { return false }
         guard let start = other.baseAddress, let own = bytes.baseAddress else { return count == 0 }

@@ -2,7 +2,6 @@
     import CRocksDB
     import Files
     import Harness
-    import RunRecords
 
     extension RocksDBEngine: SalvagingEngine {
         package var salvageMeans: String { "rocksdb_repair_db" }

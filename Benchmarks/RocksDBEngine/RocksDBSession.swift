@@ -6,17 +6,17 @@
     import PackedRows
     import RunRecords
 
-    /// A thread's session on a database. A call that writes is one batch, unless documented otherwise.
-    final class RocksDBSession: TableSession {
+    /// A thread's session on a database. A call that writes is one batch.
+    final class RocksDBSession: TableSession, QuerySession, SnapshotSession, UpdateSession, DeletionSession,
+        KeyedRowSession
+    {
         private let directory: String
         private let settings: RocksDBSettings
         let store: RocksDBStore
         private var isOpen = true
-        private var catalogue: PackedCatalogue?
         let key = KeyBuffer()
-        var pinned: [SnapshotToken: RocksDBSnapshot] = [:]
-        var pinCount = 0
-        /// Of `KeyedRowSession`.
+        var catalogue: PackedCatalogue?
+        var pinned = PinnedVersions<RocksDBSnapshot>()
         var keyedRows: PackedKeyedRows?
 
         init(directory: String, settings: RocksDBSettings) throws(EngineError) {
@@ -44,139 +44,40 @@
         func close() throws(EngineError) {
             guard isOpen else { return }
             isOpen = false
-            for snapshot in pinned.values { snapshot.release() }
-            pinned = [:]
+            pinned.releaseAll()
             try RocksDBStore.open.letGo(directory) { store throws(EngineError) in try store.close() }
         }
 
-        // MARK: Tables
-
-        /// The table as the database has it.
-        func table(_ name: String) throws(EngineError) -> PackedTable {
-            if let catalogue { return try catalogue.table(name) }
-            if let known = PackedCatalogue.known(name) { return known }
-            guard let catalogue = try readCatalogue() else { throw EngineError(.untold, "there are no tables yet") }
-            self.catalogue = catalogue
-            return try catalogue.table(name)
+        func readPoints(_ reads: PointReads, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest {
+            let points = try PackedPoints(reads, try table(reads.table))
+            // Without a snapshot in the options each read uses the newest version.
+            guard reads.snapshot == .batch, reads.keys.count > 1 else {
+                return try points.read(from: store, key, latency: latency)
+            }
+            let snapshot = RocksDBSnapshot(store)
+            defer { snapshot.release() }
+            return try points.read(from: snapshot, key, latency: latency)
         }
+    }
 
-        private func readCatalogue() throws(EngineError) -> PackedCatalogue? {
+    extension RocksDBSession: KeyValueSession {
+        /// An iterator shows the version at its creation.
+        @inline(__always)
+        func read<Output>(
+            _ reading: KeyValueReading, _ body: (RocksDBStore) throws(EngineError) -> Output
+        ) throws(EngineError) -> Output { try body(store) }
+
+        @inline(__always)
+        func write(_ body: (RocksDBBatch) throws(EngineError) -> Void) throws(EngineError) { try store.write(body) }
+
+        /// Writers take turns. A batch does not show what it holds: all rows are read before it is written.
+        @inline(__always)
+        func change(_ body: (RocksDBBatch) throws(EngineError) -> Void) throws(EngineError) {
             let store = store
-            var read: [UInt8]?
-            try PackedCatalogue.withKey { key throws(EngineError) in
-                _ = try store.get(key, store.readOptions) { read = Array($0) }
-            }
-            guard let read else { return nil }
-            return try PackedCatalogue(bytes: read)
+            try store.readModifyWrite.withLock { _ throws(EngineError) in try store.write(body) }
         }
 
-        func create(_ tables: TableSet) throws(EngineError) {
-            try write(try PackedCatalogue(tables), rows: [])
-        }
-
-        func load(_ tables: TableSet) throws(EngineError) {
-            try write(try PackedCatalogue(tables), rows: tables.tables)
-        }
-
-        private func write(_ catalogue: PackedCatalogue, rows: [Table]) throws(EngineError) {
-            guard try readCatalogue() == nil else { throw EngineError(.refused, "there are tables already") }
-            let key = key
-            try store.write { batch throws(EngineError) in
-                try PackedCatalogue.withKey { key throws(EngineError) in
-                    try catalogue.withBytes { bytes throws(EngineError) in batch.put(key, bytes) }
-                }
-                for (table, rows) in zip(catalogue.tables, rows) {
-                    try RowPacker.with(rows, as: table) { packer throws(EngineError) in
-                        for row in 0..<rows.rowCount {
-                            key.set(table.number, packer.key(row) ?? Int64(row))
-                            batch.put(key, packer.pack(row))
-                        }
-                    }
-                }
-            }
-            self.catalogue = catalogue
-        }
-
-        func insertEach(_ rows: Table, latency: LatencyRecorder?) throws(EngineError) -> Int {
-            let table = try table(rows.name)
-            try RowPacker.with(rows, as: table) { packer throws(EngineError) in
-                for row in 0..<rows.rowCount {
-                    if let latency {
-                        try latency.time { () throws(EngineError) in try insert(packer, row) }
-                    } else {
-                        try insert(packer, row)
-                    }
-                }
-            }
-            return rows.rowCount
-        }
-
-        private func insert(_ packer: RowPacker, _ row: Int) throws(EngineError) {
-            let (store, key, table) = (store, key, packer.table)
-            guard let own = packer.key(row) else {
-                // Two writers must not take one row index.
-                try store.readModifyWrite.withLock { _ throws(EngineError) in
-                    key.set(table.number, try store.lastKey(table).map { $0 + 1 } ?? 0)
-                    try store.write { $0.put(key, packer.pack(row)) }
-                }
-                return
-            }
-            key.set(table.number, own)
-            if try store.get(key, store.readOptions, { _ in }) {
-                throw EngineError(.refused, "table \(table.name) has a row \(own)")
-            }
-            try store.write { $0.put(key, packer.pack(row)) }
-        }
-
-        func insertAll(_ rows: Table) throws(EngineError) {
-            let table = try table(rows.name)
-            try RowPacker.with(rows, as: table) { packer throws(EngineError) in
-                // Two writers must not take one row index.
-                try store.readModifyWrite.withLock { _ throws(EngineError) in
-                    try insertAll(packer, rows.rowCount)
-                }
-            }
-        }
-
-        private func insertAll(_ packer: RowPacker, _ count: Int) throws(EngineError) {
-            let (store, key, table) = (store, key, packer.table)
-            let first = try store.lastKey(table).map { $0 + 1 } ?? 0
-            for row in 0..<count {
-                guard let own = packer.key(row) else { continue }
-                key.set(table.number, own)
-                if try store.get(key, store.readOptions, { _ in }) {
-                    throw EngineError(.refused, "table \(table.name) has a row \(own)")
-                }
-            }
-            try store.write { batch throws(EngineError) in
-                for row in 0..<count {
-                    key.set(table.number, packer.key(row) ?? first + Int64(row))
-                    batch.put(key, packer.pack(row))
-                }
-            }
-        }
-
-        func rowCount(table: String) throws(EngineError) -> Int {
-            var count = 0
-            try store.scan(try self.table(table)) { (_, _) throws(EngineError) in
-                count += 1
-                return true
-            }
-            return count
-        }
-
-        func readAll(_ schema: TableSet, into sink: any RowSink) throws(EngineError) {
-            for wanted in schema.tables {
-                let table = try table(wanted.name)
-                var isWanted = true
-                try store.scan(table) { (key, value) throws(EngineError) in
-                    let values = try table.values(key, value)
-                    isWanted = sink.receive(table: table.name, row: Int(key), values: values)
-                    return isWanted
-                }
-                if !isWanted { return }
-            }
-        }
+        func newestVersion() throws(EngineError) -> RocksDBSnapshot { RocksDBSnapshot(store) }
     }
 
     extension RocksDBSession: SettingsSession {

@@ -7,7 +7,7 @@
     /// An open database.
     ///
     /// `@unchecked Sendable`: the library supports use by all threads, and the options do not change after the open.
-    final class RocksDBStore: @unchecked Sendable {
+    final class RocksDBStore: @unchecked Sendable, KeyValueVersion {
         static let open = OpenStores<RocksDBStore>()
 
         let handle: OpaquePointer
@@ -87,15 +87,10 @@
             return EngineError(text.hasPrefix("Corruption") ? .damaged : isFull ? .outOfSpace : .refused, text)
         }
 
-        /// Runs the body with the value; returns false when there is no such key.
-        @inline(__always)
+        @inline(__always) @discardableResult
         func get(
-            _ key: KeyBuffer, _ options: OpaquePointer?,
-            _ body: (UnsafeRawBufferPointer) throws(EngineError) -> Void
-        ) throws(EngineError) -> Bool {
-            try get(
-                UnsafeRawBufferPointer(start: key.start, count: PackedKey.byteCount), options, body)
-        }
+            _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(EngineError) -> Void
+        ) throws(EngineError) -> Bool { try get(key, readOptions, body) }
 
         @inline(__always)
         func get(
@@ -114,10 +109,9 @@
             return true
         }
 
-        /// Visits the rows of a table in key order from a key on, until the body returns false.
         @inline(__always)
         func scan(
-            _ table: PackedTable, from lowest: Int64 = .min,
+            _ table: PackedTable, from lowest: Int64, before highest: Int64?,
             _ body: (Int64, UnsafeRawBufferPointer) throws(EngineError) -> Bool
         ) throws(EngineError) {
             let iterator = rocksdb_create_iterator(handle, readOptions)
@@ -130,6 +124,7 @@
                 let key = rocksdb_iter_key(iterator, &count)
                 let bytes = UnsafeRawBufferPointer(start: key, count: count)
                 guard let number = PackedKey.read(bytes, of: table.number) else { break }
+                if let highest, number >= highest { return }
                 let value = rocksdb_iter_value(iterator, &count)
                 guard try body(number, UnsafeRawBufferPointer(start: value, count: count)) else { return }
                 rocksdb_iter_next(iterator)
@@ -157,7 +152,7 @@
 
         /// Writes the changes that the body adds to a batch, atomically.
         func write(_ body: (RocksDBBatch) throws(EngineError) -> Void) throws(EngineError) {
-            let batch = RocksDBBatch()
+            let batch = RocksDBBatch(self)
             try body(batch)
             var message: UnsafeMutablePointer<CChar>?
             rocksdb_write(handle, writeOptions, batch.handle, &message)
@@ -165,11 +160,21 @@
         }
     }
 
-    /// Changes that are written together.
-    final class RocksDBBatch {
+    /// Changes that are written together. Reads see the newest version, without these changes.
+    final class RocksDBBatch: KeyValueWriter {
         let handle = rocksdb_writebatch_create()
+        private let store: RocksDBStore
+
+        init(_ store: RocksDBStore) { self.store = store }
 
         deinit { rocksdb_writebatch_destroy(handle) }
+
+        @inline(__always) @discardableResult
+        func get(
+            _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(EngineError) -> Void
+        ) throws(EngineError) -> Bool { try store.get(key, body) }
+
+        func lastKey(_ table: PackedTable) throws(EngineError) -> Int64? { try store.lastKey(table) }
 
         @inline(__always)
         func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
@@ -179,13 +184,32 @@
         }
 
         @inline(__always)
-        func put(_ key: KeyBuffer, _ value: UnsafeRawBufferPointer) {
-            put(UnsafeRawBufferPointer(start: key.start, count: PackedKey.byteCount), value)
-        }
-
-        @inline(__always)
         func delete(_ key: KeyBuffer) {
             rocksdb_writebatch_delete(handle, key.start.assumingMemoryBound(to: CChar.self), PackedKey.byteCount)
         }
+    }
+
+    /// A pinned version, and the options to read it.
+    final class RocksDBSnapshot: KeyValuePin {
+        private let store: RocksDBStore
+        private let snapshot: OpaquePointer?
+        private let readOptions: OpaquePointer?
+
+        init(_ store: RocksDBStore) {
+            self.store = store
+            snapshot = rocksdb_create_snapshot(store.handle)
+            readOptions = rocksdb_readoptions_create()
+            rocksdb_readoptions_set_snapshot(readOptions, snapshot)
+        }
+
+        func release() {
+            rocksdb_readoptions_destroy(readOptions)
+            rocksdb_release_snapshot(store.handle, snapshot)
+        }
+
+        @inline(__always) @discardableResult
+        func get(
+            _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(EngineError) -> Void
+        ) throws(EngineError) -> Bool { try store.get(key, readOptions, body) }
     }
 #endif

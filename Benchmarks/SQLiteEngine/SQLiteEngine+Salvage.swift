@@ -1,7 +1,6 @@
 #if SQLite
     import Files
     import Harness
-    import RunRecords
 
     extension SQLiteEngine: SalvagingEngine {
         package var salvageMeans: String { SQLiteShell.found.map { "sqlite3 \($0.command)" } ?? "sqlite3" }

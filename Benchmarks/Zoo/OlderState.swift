@@ -1,6 +1,5 @@
 import Files
 import Harness
-import RunRecords
 import Synchronization
 
 /// The files of a database at the open of its first session, restored at the close of its last one.

@@ -1,7 +1,6 @@
 import Files
 import Harness
 import Platform
-import RunRecords
 
 /// A copy of a database that a compaction makes or leaves by mistake.
 struct PlantedCopy {

@@ -1,7 +1,6 @@
 #if SQLite
     import CSQLite
     import Files
-    import RunRecords
 
     /// A value of a column in a row.
     enum ColumnValue {

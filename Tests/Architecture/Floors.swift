@@ -1,9 +1,9 @@
 /// The floors of a room, which is a target: its folders, each of which uses only the folders below it.
 ///
 /// A room has floors, and is not divided into targets, if module boundaries would prevent inlining in every read of the
-/// database, or if its folders are parts of one job. The compiler does not enforce floors, so this test does: no file of
-/// a lower folder names a top-level declaration of a higher one (type, function, constant). It does not check members
-/// that a higher floor adds to a lower floor's type by an extension.
+/// database, or if its folders are parts of one job. The compiler does not enforce floors, so this test does: no file
+/// of a lower folder names a top-level declaration of a higher one (type, function, constant). It does not check
+/// members that a higher floor adds to a lower floor's type by an extension.
 struct Floors {
     /// The path of the target from the root of the checkout, with a slash at the end.
     let room: String
@@ -33,7 +33,7 @@ struct Floors {
             "Store: ForeignVersions": "a store's newest version may be another process's, and others may read its own",
             "Store: Succession": "a store that does not own writing asks for it before it makes a transaction",
             "Store: Attendant": "a store that is observed, or that writes, has the thread that answers other processes",
-            "Store: WritingRole": "which part the process plays is a field of its store's state",
+            "Store: WritingRole": "which part the process plays decides how readers of its store pin a version",
             "Store: OtherProcesses": "what a store knows of other processes is a field of its state",
             "Store: GroupLeader": "a store that owns writing has the thread that syncs for all",
         ])

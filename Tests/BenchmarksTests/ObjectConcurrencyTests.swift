@@ -2,7 +2,6 @@ import Files
 import Foundation
 import Harness
 import Measuring
-import RunRecords
 import StrataEngine
 import Testing
 

@@ -1,4 +1,3 @@
-import Files
 import Platform
 import Testing
 

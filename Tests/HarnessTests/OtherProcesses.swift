@@ -1,7 +1,6 @@
 import Files
 import Measuring
 import Platform
-import RunRecords
 
 /// Inspects processes that tests started.
 enum OtherProcesses {

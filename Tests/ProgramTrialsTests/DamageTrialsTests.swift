@@ -2,7 +2,6 @@ import FaultModel
 import Files
 import Harness
 import Platform
-import RunRecords
 import Seeds
 import Testing
 

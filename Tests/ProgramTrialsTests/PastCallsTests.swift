@@ -1,7 +1,6 @@
 import Files
 import Harness
 import Platform
-import RunRecords
 import Seeds
 import Testing
 

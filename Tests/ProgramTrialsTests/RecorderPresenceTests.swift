@@ -1,7 +1,6 @@
 import FaultModel
 import Files
 import Harness
-import RunRecords
 import Testing
 
 @testable import ProgramTrials

@@ -2,7 +2,6 @@ import Files
 import Harness
 import Measuring
 import Platform
-import RunRecords
 import Testing
 
 @testable import ProgramTrials

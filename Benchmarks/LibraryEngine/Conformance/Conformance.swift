@@ -2,7 +2,6 @@ import Files
 import Harness
 import JSONText
 import Platform
-import RunRecords
 
 /// Tests a library by all rules, each in a process of its own: after a crash, which is the finding of one rule, the
 /// next rule follows. For a process that has one thread and has not loaded the library.

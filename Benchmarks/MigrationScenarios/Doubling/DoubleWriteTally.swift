@@ -1,6 +1,5 @@
 import Files
 import Harness
-import RunRecords
 
 /// Sums over the trials of a sweep, which run in processes of their own.
 struct DoubleWriteTally {

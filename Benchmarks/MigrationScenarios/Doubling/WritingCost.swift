@@ -1,7 +1,6 @@
 import Files
 import Harness
 import Measuring
-import RunRecords
 import StoreMigration
 
 /// Compares the cost of a batch that goes to both stores with that of a batch that goes to one.

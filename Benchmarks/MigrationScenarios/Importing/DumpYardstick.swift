@@ -1,7 +1,6 @@
 import Files
 import Harness
 import Measuring
-import RunRecords
 
 /// How long the program `sqlite3` takes to write a database as SQL and to read that SQL into another database: the cost
 /// of moving the same rows with a tool that every system has.

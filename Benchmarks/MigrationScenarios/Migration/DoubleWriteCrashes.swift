@@ -34,9 +34,7 @@ struct DoubleWriteCrashes: Scenario {
     private static let secondsPerTrial = 60.0
 
     func run(_ context: CaseContext) throws {
-        guard let witness = IOWitness.shared else {
-            return context.report.inconclusive("\(Preload.libraryName) is not beside the program; build it (make)")
-        }
+        guard let witness = context.witness() else { return }
         _ = witness.setIgnoredNames(context.engine.coordinationPatterns + ["*-shm"])
         context.report.note("the old store is \(OldStore.words)")
         try DoubleWriteProcess.warm()

@@ -1,6 +1,5 @@
 import Files
 import Harness
-import RunRecords
 import StoreMigration
 import Strata
 

@@ -1,7 +1,6 @@
 import CoreDataFiles
 import Files
 import Harness
-import RunRecords
 import StoreMigration
 import Strata
 

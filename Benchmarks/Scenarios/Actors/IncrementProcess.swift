@@ -1,7 +1,6 @@
 import Files
 import Harness
 import Platform
-import RunRecords
 
 /// A process that adds 1 to one row of a database, each time in a transaction.
 ///

@@ -3,6 +3,7 @@ import Files
 import Harness
 import Measuring
 import Platform
+import ProgramTrials
 import RunRecords
 
 /// Plays a script once without a fault, and then under each of many faults. One process plays the script and meets the
@@ -17,32 +18,39 @@ struct FaultedScript {
     private let witness: IOWitness
     let operations: [ScriptOperation]
     private let keepsAcknowledged: Bool
+    /// The file calls of the script without a fault, and what it used of limited resources if that was measured.
+    private(set) var calls = ScriptCalls()
     /// Steps whose commit was durable in the run without a fault.
     private var synced: Set<Int> = []
     /// A further check of a process's report, besides the rows; nil where nothing is wrong.
-    var objection: ([ScriptEvent]) -> (outcome: Outcome, detail: String)? = { _ in nil }
-
-    init(_ context: CaseContext, _ witness: IOWitness, _ operations: [ScriptOperation], keepsAcknowledged: Bool) {
-        self.context = context
-        self.witness = witness
-        self.operations = operations
-        self.keepsAcknowledged = keepsAcknowledged
-    }
+    private let objection: ([ScriptEvent]) -> (outcome: Outcome, detail: String)?
 
     // MARK: Without a fault
 
-    /// Plays the script without a fault, and reports the result as the trial `content`.
+    /// Plays the script without a fault, and reports the result as the trial `content`. nil where trials would say
+    /// nothing: the result was wrong, or the preloaded library is missing.
     ///
-    /// - Returns: nil where the result was wrong: then trials say nothing.
-    mutating func playWhole(isMeasured: Bool = false) throws -> ScriptProcess? {
+    /// `operations`: by default those that the seed draws. `keepsAcknowledged`: by default in the class `full` alone.
+    init?(
+        _ context: CaseContext, _ operations: [ScriptOperation]? = nil, keepsAcknowledged: Bool? = nil,
+        isMeasured: Bool = false,
+        objection: @escaping ([ScriptEvent]) -> (outcome: Outcome, detail: String)? = { _ in nil }
+    ) throws {
+        guard let witness = context.witness() else { return nil }
+        self.context = context
+        self.witness = witness
+        self.operations = operations ?? ScriptDraw.everyAction(of: context.test)
+        self.keepsAcknowledged = keepsAcknowledged ?? (context.test.durability == .full)
+        self.objection = objection
         var none = ScriptFault()
         none.isMeasured = isMeasured
         let location = try context.emptyLocation("whole")
-        let whole = try ScriptProcess(context, at: location, operations, none, witness: witness)
+        let whole = try ScriptProcess(context, at: location, self.operations, none, witness: witness)
         let (outcome, detail) = try judgeWhole(whole, at: location)
         context.report.add(Trial(address: FaultAddress(text: "content"), outcome: outcome, detail: detail))
+        guard outcome == .correct else { return nil }
+        calls = whole.calls
         synced = ScriptWorlds.synced(whole.events)
-        return outcome == .correct ? whole : nil
     }
 
     private func judgeWhole(
@@ -78,14 +86,27 @@ struct FaultedScript {
 
     // MARK: Under one
 
+    /// Runs a trial for each fault of a call, and reports how many struck. `plural`: their name. `reason`: why there
+    /// are none. `accepts`: which other faults a replay may ask for.
+    func sweep(
+        _ faults: [CallFault], _ plural: String, orElse reason: String, accepts: @escaping (CallFault) -> Bool
+    ) throws {
+        let tally = FaultTally(context, plural)
+        let isSwept = try context.sweep(
+            faults, orElse: reason, read: { CallFault($0).flatMap { accepts($0) ? $0 : nil } },
+            attempt: { try attempt(ScriptFault($0), tally) })
+        if isSwept { try tally.report(context, why: "the script made fewer calls") }
+    }
+
     /// Plays the script under a fault, and judges the outcome. For a trial of a sweep.
     ///
-    /// `location`: a directory without files that the trial needs. `clear` empties it before each play; by default it
-    /// is made anew.
+    /// `place`: a directory without files that the trial needs; by default the trial's own. `clear` empties it before
+    /// each play; by default it is made anew.
     func attempt(
-        _ fault: ScriptFault, at location: DatabaseLocation, _ tally: FaultTally,
+        _ fault: ScriptFault, _ tally: FaultTally, at place: DatabaseLocation? = nil,
         clear: (() throws -> Void)? = nil
     ) throws -> (outcome: Outcome, detail: String) {
+        let location = place ?? DatabaseLocation(directory: context.trialDirectory + "/database")
         func playAgain() throws -> ScriptProcess {
             try play(fault, at: location) {
                 if let clear { return try clear() }

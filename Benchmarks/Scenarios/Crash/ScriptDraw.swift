@@ -5,6 +5,17 @@ import Seeds
 
 /// Draws the operations of a script from the seed.
 enum ScriptDraw {
+    /// The parameters of a scenario that plays ``everyAction(of:)``.
+    static func parameters(operations: Int = 12, upTo most: Int = 200, keys: Int = 12) -> [ScenarioParameter] {
+        [
+            ScenarioParameter(
+                "operations", .size, default: operations, range: 1...most,
+                summary: "operations that the seed draws, a reopen and a compaction beside them"),
+            ScenarioParameter(
+                "keys", .size, default: keys, range: 1...10_000, summary: "keys that they are drawn from"),
+        ]
+    }
+
     /// As many as the parameter `operations` says, on keys below the parameter `keys`.
     static func operations(of test: Case) -> [ScriptOperation] {
         var random = RandomStream(test.seed.derived("history"))

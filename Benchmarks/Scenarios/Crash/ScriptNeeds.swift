@@ -2,7 +2,6 @@ import Files
 import Harness
 import Measuring
 import Platform
-import RunRecords
 
 /// The most that a process which plays a script uses of each limited resource, beyond its use before. Measured
 /// after each step: a use that ends within a step is not seen.

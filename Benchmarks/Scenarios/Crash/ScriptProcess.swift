@@ -4,7 +4,6 @@ import Harness
 import Measuring
 import Platform
 import ProgramTrials
-import RunRecords
 
 /// A process that plays a script, possibly under a fault, and that may end early.
 struct ScriptProcess {

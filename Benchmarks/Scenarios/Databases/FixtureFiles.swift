@@ -1,6 +1,5 @@
 import Files
 import Harness
-import RunRecords
 
 /// The files of a closed database, kept in memory: each trial starts from a copy of them.
 struct FixtureFiles {

@@ -1,6 +1,5 @@
 import Files
 import Harness
-import RunRecords
 
 /// Counts events in trials, which run in processes of their own: kills that hit, files that existed to be damaged. A
 /// case without any is inconclusive.

@@ -2,7 +2,6 @@ import CaseFiles
 import Commands
 import Files
 import Harness
-import RunRecords
 
 struct MinimizeCommand: Command {
     let name = "minimize"

@@ -2,7 +2,6 @@ import Commands
 import Files
 import Harness
 import Reporting
-import RunRecords
 import Statistics
 
 /// Searches a line of revisions for the first slower one. Each step builds, compares and marks a revision. The search

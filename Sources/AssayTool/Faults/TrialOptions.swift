@@ -5,7 +5,6 @@ import Measuring
 import Platform
 import ProgramTrials
 import Reporting
-import RunRecords
 import Seeds
 
 /// Options shared by the commands that try many faults on a user's files or program.

@@ -1,7 +1,6 @@
 import Commands
 import Files
 import Reporting
-import RunRecords
 
 /// `assay export`: writes a finished run in a format of other tools.
 struct ExportCommand: Command {

@@ -4,7 +4,6 @@ import Harness
 import JSONText
 import LibraryEngine
 import ProgramTrials
-import RunRecords
 
 /// `assay conform`: checks an engine library rule by rule, for its author.
 struct ConformCommand: Command {

@@ -3,7 +3,6 @@ import Files
 import Harness
 import JSONText
 import LibraryEngine
-import RunRecords
 
 /// Engines from shared libraries that the command line names (docs/engine-library.md).
 ///

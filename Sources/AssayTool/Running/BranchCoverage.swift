@@ -1,7 +1,6 @@
 import Files
 import Harness
 import Platform
-import RunRecords
 
 /// Which rare branches of the engines the processes of a campaign took. A branch that no process took was not tested.
 ///

@@ -2,7 +2,6 @@ import Commands
 import Files
 import Harness
 import Reporting
-import RunRecords
 
 /// The option `--profile`: repeats one case of a run under a profiler.
 struct CaseProfile {

@@ -4,7 +4,6 @@ import Files
 import Harness
 import Measuring
 import Platform
-import RunRecords
 import Seeds
 
 struct EqualWorkCommand: Command {

@@ -2,7 +2,6 @@ import Commands
 import Files
 import Harness
 import Platform
-import RunRecords
 
 #if Zoo
     import Zoo

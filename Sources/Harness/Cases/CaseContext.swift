@@ -71,6 +71,12 @@ package final class CaseContext {
     /// The case's data set, if it is so large that it is generated in pieces.
     package var sourceInPieces: (any RangedDatasetSource)? { source?.inPieces(size: test.size) }
 
+    /// The preloaded library in this process. nil if it was not built: then the case is inconclusive.
+    package func witness() -> IOWitness? {
+        if IOWitness.shared == nil { report.lackPreload() }
+        return IOWitness.shared
+    }
+
     /// A new, empty directory of that name inside the case's directory.
     package func emptyLocation(_ name: String) throws -> DatabaseLocation {
         let path = directory + "/" + name

@@ -171,4 +171,9 @@ package final class CaseReport {
         content.isInconclusive = true
         content.messages.append(reason)
     }
+
+    /// The case needs the preloaded library, and it is not there.
+    package func lackPreload() {
+        inconclusive("\(Preload.libraryName) is not beside the program; build it (make)")
+    }
 }

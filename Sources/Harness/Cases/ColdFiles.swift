@@ -1,5 +1,3 @@
-import RunRecords
-
 /// Drops a database's files from the page cache before each measurement, and records whether that succeeded.
 package struct ColdFiles {
     /// The share of the files that may stay in the page cache: a page or two at the edges of the dropped range do not

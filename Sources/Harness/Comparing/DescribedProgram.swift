@@ -2,7 +2,6 @@ import Files
 import JSONText
 import Measuring
 import Platform
-import RunRecords
 import Seeds
 
 /// A program with its answer to `worker --describe`.

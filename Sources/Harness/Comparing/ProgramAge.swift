@@ -1,5 +1,4 @@
 import Files
-import RunRecords
 
 /// Compares the time of a built program with those of its sources.
 ///

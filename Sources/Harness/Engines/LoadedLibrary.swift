@@ -1,7 +1,6 @@
 import Files
 import Measuring
 import Platform
-import RunRecords
 import Synchronization
 
 /// A shared library that is loaded in this process.

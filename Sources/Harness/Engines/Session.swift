@@ -84,7 +84,9 @@ package enum SnapshotUse: String, Sendable, CaseIterable {
 }
 
 /// Reads of single rows by integer primary key, one after the other.
+@usableFromInline
 package struct PointReads: Sendable {
+    @usableFromInline
     package var table: String
     package var keys: [Int64]
     /// The columns that are read of every row, in this order.
@@ -100,6 +102,7 @@ package struct PointReads: Sendable {
 }
 
 /// Receives the rows of a full read.
+@usableFromInline
 package protocol RowSink: AnyObject {
     /// `row` is the row index in the data set: for a keyed table the position of its key in the loaded data, else the
     /// order of insertion. `values` are in the order of the table's columns. Called in ascending order of `row`.
@@ -148,11 +151,17 @@ extension HeldObjectSession {
 }
 
 /// Rows with an integer column above a bound and a real column below another.
+@usableFromInline
 package struct TwoColumnFilter: Sendable {
+    @usableFromInline
     package var table: String
+    @usableFromInline
     package var integer: String
+    @usableFromInline
     package var above: Int64
+    @usableFromInline
     package var real: String
+    @usableFromInline
     package var below: Double
 
     package init(table: String, integer: String, above: Int64, real: String, below: Double) {
@@ -248,6 +257,7 @@ package protocol DeletionSession: Session {
 }
 
 /// Names a pinned version within its session.
+@usableFromInline
 package struct SnapshotToken: Hashable, Sendable {
     package var number: Int
 

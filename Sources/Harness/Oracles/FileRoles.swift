@@ -1,6 +1,5 @@
 import Files
 import Platform
-import RunRecords
 
 /// The roles of an engine's files, by their names: `data-wal` of one engine and `000008.log` of another both have the
 /// role `log`.

@@ -1,7 +1,6 @@
 import Commands
 import Files
 import Platform
-import RunRecords
 
 /// Finds the files that a program needs beside itself: plans, the list of known violations, baselines and mistakes.
 ///

@@ -1,6 +1,5 @@
 import Files
 import JSONText
-import RunRecords
 import Seeds
 import Statistics
 

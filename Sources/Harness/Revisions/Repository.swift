@@ -1,5 +1,4 @@
 import Files
-import RunRecords
 
 /// A commit, and the name by which the user asked for it.
 package struct Revision: Hashable, Sendable {

@@ -1,7 +1,6 @@
 import Files
 import JSONText
 import Platform
-import RunRecords
 import Seeds
 
 /// A revision could not be built into a program to compare.

@@ -1,7 +1,6 @@
 import Files
 import Measuring
 import Platform
-import RunRecords
 
 // Invariants:
 // 1. A process forks only while it has one thread, and checks that before every fork: a child that was forked after a

@@ -1,6 +1,5 @@
 import Files
 import Platform
-import RunRecords
 
 /// Inspects and drops the pages of single files in the page cache; all other cached pages stay.
 package enum PageCache {

@@ -1,6 +1,5 @@
 import Files
 import Platform
-import RunRecords
 
 /// Gives up rights of a process, or moves it into namespaces of its own: for trials under a limit that does not apply
 /// to root, and for mounts that no other process sees. None of it can be undone, so it is for child processes.

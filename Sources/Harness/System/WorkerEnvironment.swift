@@ -1,7 +1,6 @@
 import Files
 import Measuring
 import Platform
-import RunRecords
 
 /// The environment with which a worker is started: that of this process, and the preloaded library if it was built
 /// beside the executable. The library watches no file until the worker names the directories.

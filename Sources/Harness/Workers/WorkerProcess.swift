@@ -2,7 +2,6 @@ import Files
 import JSONText
 import Measuring
 import Platform
-import RunRecords
 
 /// Starts `EXECUTABLE worker` for one request.
 ///

@@ -1,7 +1,6 @@
 import FaultModel
 import Files
 import Platform
-import RunRecords
 
 /// The files that are damaged, and all else that a copy of them needs: further names, permissions, links, directories.
 package struct DamageSubject: Sendable {

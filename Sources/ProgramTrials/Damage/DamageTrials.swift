@@ -1,7 +1,6 @@
 import FaultModel
 import Files
 import Harness
-import RunRecords
 
 /// One damage, and the result of the read command on it.
 package struct DamageTrial: Sendable {

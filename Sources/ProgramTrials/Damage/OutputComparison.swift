@@ -1,6 +1,5 @@
 import Files
 import Platform
-import RunRecords
 
 /// The output of a command, as lines that are comparable between runs.
 package struct PrintedLines: Equatable, Sendable {

@@ -1,5 +1,4 @@
 import Files
-import RunRecords
 
 /// The file in which the preloaded library counts calls, in a program and all its descendants, and records struck
 /// calls.

@@ -1,7 +1,6 @@
 import FaultModel
 import Files
 import Harness
-import RunRecords
 import Seeds
 
 /// A possible state of the disk after a power failure that the check does not accept.

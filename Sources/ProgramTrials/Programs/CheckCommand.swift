@@ -1,6 +1,5 @@
 import Files
 import Harness
-import RunRecords
 
 /// The user's command that checks files: `sh -c`, with each `{}` replaced by the path.
 package struct CheckCommand: Sendable {

@@ -1,6 +1,5 @@
 import Files
 import Platform
-import RunRecords
 
 /// Memory used by a process and its descendants, from procfs.
 enum ProcessMemory {

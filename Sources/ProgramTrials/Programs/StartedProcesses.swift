@@ -1,7 +1,6 @@
 import Files
 import Harness
 import Platform
-import RunRecords
 import Synchronization
 
 /// The processes that a program started and no longer owns: daemons, and processes in sessions of their own.

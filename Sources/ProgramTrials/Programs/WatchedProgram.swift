@@ -2,7 +2,6 @@ import Files
 import Harness
 import Measuring
 import Platform
-import RunRecords
 
 /// How a watched program ended.
 package struct WatchedEnd: Sendable {

@@ -1,7 +1,6 @@
 import Files
 import Harness
 import Platform
-import RunRecords
 import Synchronization
 
 /// Watches a program's calls that bypass its recorder: the other end of `past.h`.

@@ -1,7 +1,6 @@
 import FaultModel
 import Files
 import Platform
-import RunRecords
 
 /// Why a trial is impossible, and what to do instead: an error of use.
 package struct TrialRefusal: Error, CustomStringConvertible {

@@ -1,6 +1,5 @@
 import FaultModel
 import Files
-import RunRecords
 
 extension FileNode {
     /// Its placeholder among the files of a disk, so that disks with different nodes differ.

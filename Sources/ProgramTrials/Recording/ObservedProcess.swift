@@ -1,6 +1,5 @@
 import Files
 import Platform
-import RunRecords
 
 /// A thread of another process that waits in a call, read from procfs. Values are nil if it has ended, or access is
 /// denied.

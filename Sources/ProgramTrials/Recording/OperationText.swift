@@ -1,6 +1,5 @@
 import FaultModel
 import Files
-import RunRecords
 
 /// The operations of a trace as text, with the names that files had at the time.
 struct OperationText {

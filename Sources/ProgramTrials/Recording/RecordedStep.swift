@@ -11,21 +11,31 @@ package struct RecordedStep {
     /// Its report; nil if it ended without one.
     package let report: WorkerReport?
 
-    /// The recording library beside the program; nil if it was not built, or cannot be loaded.
-    package static func library(besides executable: String) -> String? { Preload.library(besides: executable) }
+    /// The recording library beside the case's program. nil if it was not built, or cannot be loaded: then the case is
+    /// inconclusive.
+    package static func library(for context: CaseContext) throws -> String? {
+        let library = Preload.library(besides: try executable(of: context))
+        if library == nil { context.report.lackPreload() }
+        return library
+    }
+
+    private static func executable(of context: CaseContext) throws -> String {
+        guard let executable = context.executable else { throw HarnessError("steps need the program of the worker") }
+        return executable
+    }
 
     /// Runs `Scenario.runStep` in a small process that has opened no engine and holds no data. Records its operations
     /// on the files below a location, except those that the engine uses only for locks or shared memory.
     ///
     /// - Parameters:
-    ///   - library: `library(besides:)`.
+    ///   - library: `library(for:)`.
     ///   - directory: for the record; nil: the case's own, for one such step at a time.
     /// Throws: `HarnessError` if the process cannot be started, or reports a failure of the harness.
     package static func run(
         _ context: CaseContext, _ arguments: [String], at location: DatabaseLocation, library: String,
         in directory: String? = nil, seconds: Double = 60
     ) throws -> RecordedStep {
-        guard let executable = context.executable else { throw HarnessError("steps need the program of the worker") }
+        let executable = try executable(of: context)
         let place = directory ?? context.directory + "/recorder"
         try FileTree.createDirectory(place)
         var request = WorkerRequest(
@@ -52,6 +62,14 @@ package struct RecordedStep {
         let report = try report(place + "/report")
         if let failure = report?.harnessFailure { throw HarnessError("a step failed: \(failure)") }
         return RecordedStep(run: run, report: report)
+    }
+
+    /// Whether all that the engine did to its files is in the record; if not, the case is inconclusive.
+    package func sawAll(_ context: CaseContext) -> Bool {
+        if run.unseen.isEmpty { return true }
+        let reasons = run.unseen.prefix(3).joined(separator: "; ")
+        context.report.inconclusive("not all that \(context.engine.name) did to its files was seen: \(reasons)")
+        return false
     }
 
     private static func descriptor(_ path: String, _ flags: Int32) throws -> Int32 {

@@ -1,5 +1,4 @@
 import Files
-import RunRecords
 
 /// Why a trace is unreadable: cut, of another version, or with a gap.
 package struct TraceError: Error, CustomStringConvertible {

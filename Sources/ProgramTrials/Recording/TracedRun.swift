@@ -1,6 +1,5 @@
 import FaultModel
 import Files
-import RunRecords
 
 /// A program's operations on a directory, from first to last, and its output: enough to build every state of the disk
 /// that a power failure may have left, and to judge it.

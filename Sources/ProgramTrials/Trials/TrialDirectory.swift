@@ -1,7 +1,6 @@
 import Files
 import Harness
 import Platform
-import RunRecords
 
 /// A directory that is removed with its contents when the object is released.
 package final class TrialDirectory: Sendable {

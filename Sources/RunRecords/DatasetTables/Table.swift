@@ -114,7 +114,9 @@ package enum Value: Sendable, Hashable {
 }
 
 /// A table of a data set, stored by columns. Row indexes are 0 ..< rowCount; links refer to them.
+@usableFromInline
 package struct Table: Sendable, Equatable {
+    @usableFromInline
     package var name: String
     /// The name of the primary key's column; nil for a table whose rows are reached only by links.
     package var key: String?
@@ -128,6 +130,7 @@ package struct Table: Sendable, Equatable {
         self.columns = columns
     }
 
+    @usableFromInline
     package var rowCount: Int { columns[0].values.count }
 
     package func column(_ name: String) -> Column? {
@@ -158,9 +161,11 @@ package struct Table: Sendable, Equatable {
 }
 
 /// All tables of a data set.
+@usableFromInline
 package struct TableSet: Sendable, Equatable {
     package var dataset: String
     /// In any order: a table may link to tables before it and after it.
+    @usableFromInline
     package var tables: [Table]
     /// A digest of the content, which the report shows for data from a file of the machine.
     package var digest: UInt64

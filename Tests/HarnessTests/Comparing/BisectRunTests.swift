@@ -1,7 +1,6 @@
 import Files
 import JSONText
 import Platform
-import RunRecords
 import Seeds
 import Statistics
 import Testing

@@ -1,6 +1,5 @@
 import Files
 import Platform
-import RunRecords
 import Testing
 
 @testable import Harness

@@ -1,7 +1,6 @@
 import Files
 import Measuring
 import Platform
-import RunRecords
 import Testing
 
 @testable import Harness

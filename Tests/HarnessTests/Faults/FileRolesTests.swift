@@ -1,5 +1,4 @@
 import Files
-import RunRecords
 import Testing
 
 @testable import Harness

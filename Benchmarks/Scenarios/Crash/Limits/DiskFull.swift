@@ -1,7 +1,6 @@
 import CaseFiles
 import Files
 import Harness
-import Measuring
 import RunRecords
 import Seeds
 
@@ -11,28 +10,19 @@ import Seeds
 /// An error is allowed while the disk is full, and acknowledged commits stay; the session that met the full disk must
 /// still read. After space was freed a transaction must succeed, in that session or in a new one of the same process.
 /// Another process judges the content.
-struct DiskFull: Scenario {
+struct DiskFull: FaultedScenario {
     let slug = "disk-full"
-    let family = Family.crash
     let question = "Is nothing lost on a disk that is full, and does the next write work once there is room?"
-    let requires: Set<Capability> = [.tables, .persistent, .updates, .deletions]
-    let schedule = Schedule.free
-    let expects: Promise.Kind? = .durability
-    let parameters = [
-        ScenarioParameter(
-            "operations", .size, default: 16, range: 1...200,
-            summary: "operations that the seed draws, a reopen and a compaction beside them"),
-        ScenarioParameter("keys", .size, default: 24, range: 1...10_000, summary: "keys that they are drawn from"),
-        ScenarioParameter("trials", .effort, default: 12, range: 1...1_000, summary: "amounts of room that are left"),
-        ScenarioParameter("least", .condition, default: 0, range: 0...1_000_000, summary: "the least amount, in KiB"),
-        ScenarioParameter(
-            "filesystem", default: "ext4", allowed: SmallFileSystem.Kind.allCases.map(\.rawValue),
-            summary: "the file system that is full: the trial makes one, and mounts it for itself alone"),
-    ]
-
-    func promise(brokenBy outcome: Outcome) -> Promise.Kind? {
-        outcome == .crashed ? .survivesDamage : outcome.brokenPromise(or: expects)
-    }
+    let parameters =
+        ScriptDraw.parameters(operations: 16, keys: 24) + [
+            ScenarioParameter(
+                "trials", .effort, default: 12, range: 1...1_000, summary: "amounts of room that are left"),
+            ScenarioParameter(
+                "least", .condition, default: 0, range: 0...1_000_000, summary: "the least amount, in KiB"),
+            ScenarioParameter(
+                "filesystem", default: "ext4", allowed: SmallFileSystem.Kind.allCases.map(\.rawValue),
+                summary: "the file system that is full: the trial makes one, and mounts it for itself alone"),
+        ]
 
     /// Keys of the transactions that are kept until space is freed; no other operation uses them.
     private static let firstSpareKey = 1 << 19
@@ -78,9 +68,6 @@ struct DiskFull: Scenario {
     }
 
     func run(_ context: CaseContext) throws {
-        guard let witness = IOWitness.shared else {
-            return context.report.inconclusive("\(Preload.libraryName) is not beside the program; build it (make)")
-        }
         guard let kind = SmallFileSystem.Kind(rawValue: try context.text("filesystem")) else {
             throw HarnessError("no such file system: \(try context.text("filesystem"))")
         }
@@ -88,27 +75,30 @@ struct DiskFull: Scenario {
             return context.report.inconclusive("SKIPPED: no \(kind.rawValue) of our own: \(reason)")
         }
         let operations = Self.operations(of: context.test)
-        var playing = FaultedScript(
-            context, witness, operations, keepsAcknowledged: context.test.durability == .full)
-        playing.objection = { Self.objection($0, operations) }
-        guard let need = try playing.playWhole(isMeasured: true)?.calls.need(.disk) else { return }
-        let script = playing
+        let script = try FaultedScript(
+            context, operations, isMeasured: true, objection: { Self.objection($0, operations) })
+        guard let script else { return }
+        let need = script.calls.need(.disk)
         let rooms = Self.rooms(
             need: need, count: try context.integer("trials"), least: try context.integer("least"))
         context.report.note("a script takes \(need >> 10) KiB of disk")
         let tally = FaultTally(context, "full disks")
-        try context.sweep(
-            rooms.map { FaultAddress(.full, $0) }, secondsPerTrial: 90,
-            accepts: { address in address.position.map { $0 < 1 << 20 && address == FaultAddress(.full, $0) } ?? false }
+        let isSwept = try context.sweep(
+            rooms.map { FaultAddress(.full, $0) }, orElse: "there is no amount of room to leave", read: Self.room
         ) { address in
             try ProcessRights.takeOwnMounts()
             let disk = try SmallFileSystem(kind, at: context.trialDirectory + "/disk", holding: need)
             defer { disk.unmount() }
-            let room = (address.position ?? 0) << 10
-            let (outcome, detail) = try Self.attempt(script, disk, room: room, tally: tally)
-            return Trial(address: address, outcome: outcome, detail: detail)
+            return try Self.attempt(script, disk, room: (address.position ?? 0) << 10, tally: tally)
         }
-        try tally.report(context, why: "the script found room enough")
+        if isSwept { try tally.report(context, why: "the script found room enough") }
+    }
+
+    /// An address that leaves less than 1 GiB; nil for any other one.
+    private static func room(_ text: String) -> FaultAddress? {
+        let address = FaultAddress(text: text)
+        guard let room = address.position, room < 1 << 20, address == FaultAddress(.full, room) else { return nil }
+        return address
     }
 
     private static func attempt(
@@ -118,7 +108,7 @@ struct DiskFull: Scenario {
         var fault = ScriptFault()
         fault.begin = {}
         fault.lift = { try disk.makeRoom() }
-        return try script.attempt(fault, at: location, tally) {
+        return try script.attempt(fault, tally, at: location) {
             try disk.makeRoom()
             try FileTree.remove(location.directory)
             try FileTree.createDirectory(location.directory)

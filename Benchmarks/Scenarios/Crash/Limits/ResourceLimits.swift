@@ -1,5 +1,4 @@
 import Harness
-import Measuring
 import Platform
 import RunRecords
 import Seeds
@@ -9,26 +8,19 @@ import Seeds
 ///
 /// The need is measured without a limit first; the limits lie between zero and the need. An error is always allowed. A
 /// process that the kernel ends by SIGXFSZ has the outcome `memory-limit`; its acknowledged commits must be there, too.
-struct ResourceLimits: Scenario {
+struct ResourceLimits: FaultedScenario {
     let slug = "resource-limits"
-    let family = Family.crash
     let question = "Does an engine report that it gets no more files, threads or memory, and lose nothing?"
-    let requires: Set<Capability> = [.tables, .persistent, .updates, .deletions]
-    let schedule = Schedule.free
-    let expects: Promise.Kind? = .durability
-    let parameters = [
-        ScenarioParameter(
-            "operations", .size, default: 12, range: 1...200,
-            summary: "operations that the seed draws, a reopen and a compaction beside them"),
-        ScenarioParameter("keys", .size, default: 12, range: 1...10_000, summary: "keys that they are drawn from"),
-        ScenarioParameter("trials", .effort, default: 80, range: 0...10_000, summary: "limits; 0: all"),
-        ScenarioParameter(
-            "limits", default: "all", allowed: ["all"] + ProcessLimit.Kind.allCases.map(\.rawValue),
-            summary: "what is limited"),
-        ScenarioParameter(
-            "signal", default: "both", allowed: ["both", "default", "ignored"],
-            summary: "what SIGXFSZ does when a file would get too large"),
-    ]
+    let parameters =
+        ScriptDraw.parameters() + [
+            ScenarioParameter("trials", .effort, default: 80, range: 0...10_000, summary: "limits; 0: all"),
+            ScenarioParameter(
+                "limits", default: "all", allowed: ["all"] + ProcessLimit.Kind.allCases.map(\.rawValue),
+                summary: "what is limited"),
+            ScenarioParameter(
+                "signal", default: "both", allowed: ["both", "default", "ignored"],
+                summary: "what SIGXFSZ does when a file would get too large"),
+        ]
 
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? {
         switch outcome {
@@ -63,36 +55,24 @@ struct ResourceLimits: Scenario {
     }
 
     func run(_ context: CaseContext) throws {
-        guard let witness = IOWitness.shared else {
-            return context.report.inconclusive("\(Preload.libraryName) is not beside the program; build it (make)")
-        }
-        var playing = FaultedScript(
-            context, witness, ScriptDraw.everyAction(of: context.test),
-            keepsAcknowledged: context.test.durability == .full)
-        guard let needs = try playing.playWhole(isMeasured: true)?.calls else { return }
-        let script = playing
-        let limits = try chosen(context, needs)
-        context.require(limits.count, "the script needs nothing that can be limited")
-        if limits.isEmpty { return }
-        let kinds = ProcessLimit.Kind.allCases
-        let tallies = kinds.map { FaultTally(context, "limits", group: "-" + $0.rawValue) }
-        try context.sweep(
-            limits.map { FaultAddress(text: "\($0)") }, secondsPerTrial: 90, accepts: { ProcessLimit($0.text) != nil }
-        ) { address in
-            guard let limit = ProcessLimit(address.text), let place = kinds.firstIndex(of: limit.kind) else {
-                throw HarnessError("no limit: \(address)")
-            }
+        guard let script = try FaultedScript(context, isMeasured: true) else { return }
+        let limits = try chosen(context, script.calls)
+        let isSwept = try context.sweep(
+            limits, orElse: "the script needs nothing that can be limited", read: ProcessLimit.init
+        ) { limit in
             var fault = ScriptFault()
             fault.begin = { if !ConditionMistake.limitLeftOut.isPlanted { try limit.set() } }
             fault.signal = limit.signal
             // Half of the processes close the database at their end, the others leave it as a kill does; as for failing
             // calls.
             fault.closes = limits.firstIndex(of: limit).map { $0 % 2 == 0 } ?? true
-            let location = DatabaseLocation(directory: context.trialDirectory + "/database")
-            let (outcome, detail) = try script.attempt(fault, at: location, tallies[place])
-            return Trial(address: address, outcome: outcome, detail: detail)
+            return try script.attempt(fault, Self.tally(of: limit.kind, context))
         }
-        try report(context, zip(kinds, tallies).map { ($0.rawValue, $1) })
+        if isSwept { try report(context) }
+    }
+
+    private static func tally(of kind: ProcessLimit.Kind, _ context: CaseContext) -> FaultTally {
+        FaultTally(context, "limits", group: "-" + kind.rawValue)
     }
 
     /// The limits that this case tries. Adds notes to the report: what a script needs, and a limit that cannot be set.
@@ -126,12 +106,12 @@ struct ResourceLimits: Scenario {
         return child.wait() == .exited(0) ? nil : "this process may not become another user"
     }
 
-    private func report(_ context: CaseContext, _ tallies: [(name: String, tally: FaultTally)]) throws {
+    private func report(_ context: CaseContext) throws {
         var (struck, all) = (0, 0)
-        for (name, tally) in tallies {
-            let found = try tally.tell(context, label: name)
+        for kind in ProcessLimit.Kind.allCases {
+            let found = try Self.tally(of: kind, context).tell(context, label: kind.rawValue)
             if found.struck < found.of {
-                context.report.note("NOT STRUCK: \(name): \(found.of - found.struck) of \(found.of)")
+                context.report.note("NOT STRUCK: \(kind.rawValue): \(found.of - found.struck) of \(found.of)")
             }
             struck += found.struck
             all += found.of

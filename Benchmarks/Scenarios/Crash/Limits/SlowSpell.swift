@@ -40,9 +40,7 @@ struct SlowSpell: Scenario {
     func fixture(for test: Case) -> FixtureRequest? { FixtureRequest() }
 
     func run(_ context: CaseContext) throws {
-        guard let witness = IOWitness.shared else {
-            return context.report.inconclusive("\(Preload.libraryName) is not beside the program; build it (make)")
-        }
+        guard let witness = context.witness() else { return }
         let writer = try SpellWriter(context, witness)
         let start = witness.counts()
         let played = try writer.play()

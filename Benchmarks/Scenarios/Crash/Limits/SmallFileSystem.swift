@@ -1,7 +1,6 @@
 import Files
 import Harness
 import Platform
-import RunRecords
 
 /// A small file system that is mounted only for this process and its children, and can be filled.
 ///

@@ -4,7 +4,6 @@ import Harness
 import Measuring
 import Platform
 import ProgramTrials
-import RunRecords
 
 /// A script that a process of its own plays on an engine. It prints a line at the beginning and at the acknowledgement
 /// of each transaction, so that the record of its file calls contains these moments.

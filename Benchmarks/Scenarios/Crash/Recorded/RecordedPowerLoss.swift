@@ -1,7 +1,5 @@
 import CaseFiles
-import FaultModel
 import Harness
-import Measuring
 import ProgramTrials
 import RunRecords
 
@@ -13,42 +11,26 @@ import RunRecords
 /// acknowledged one, and in every class at most the last begun one. The engine's own check must find nothing. If the
 /// class allows acknowledged transactions to be lost, the disks that lack some are counted. Recoveries of some disks
 /// run in processes of their own under the recorder, so that power can fail during the recovery, too.
-struct RecordedPowerLoss: Scenario {
+struct RecordedPowerLoss: FaultedScenario {
     let slug = "recorded-power-loss"
-    let family = Family.crash
     let question = "Is everything acknowledged there, and nothing torn, after power went under any engine?"
-    let requires: Set<Capability> = [.tables, .persistent, .updates, .deletions]
-    // Engines have background threads.
-    let schedule = Schedule.free
-    let expects: Promise.Kind? = .durability
     let restsOnSyncs = true
-    let parameters = [
-        ScenarioParameter(
-            "operations", .size, default: 24, range: 1...2_000,
-            summary: "operations that the seed draws, a reopen and a compaction beside them"),
-        ScenarioParameter("keys", .size, default: 12, range: 1...10_000, summary: "keys that they are drawn from"),
-        ScenarioParameter(
-            "profile", default: CrashProfile.ext4Ordered.rawValue, allowed: CrashProfile.allCases.map(\.rawValue),
-            summary: "what a file system keeps of what was not synced"),
-        ScenarioParameter(
-            "states", .effort, default: 12, range: 1...100_000,
-            summary: "disks opened at most before and after each acknowledgement"),
-        ScenarioParameter(
-            "total", .effort, default: 300, range: 10...10_000_000, summary: "disks opened at most in all"),
-        ScenarioParameter(
-            "recoveries", .effort, default: 3, range: 0...10_000,
-            summary: "disks whose recovery is recorded too, for power to go during it"),
-    ]
+    let parameters =
+        ScriptDraw.parameters(operations: 24, upTo: 2_000) + [
+            RecordedSweep.profile,
+            ScenarioParameter(
+                "states", .effort, default: 12, range: 1...100_000,
+                summary: "disks opened at most before and after each acknowledgement"),
+            ScenarioParameter(
+                "total", .effort, default: 300, range: 10...10_000_000, summary: "disks opened at most in all"),
+            ScenarioParameter(
+                "recoveries", .effort, default: 3, range: 0...10_000,
+                summary: "disks whose recovery is recorded too, for power to go during it"),
+        ]
 
     /// Besides durability a power failure can break atomicity: a database that cannot be read is not a whole
     /// transaction.
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? { outcome == .lostCommit ? .durability : .atomicity }
-
-    /// An engine whose documentation excludes a class is not judged by the promise there.
-    func isMeant(_ promise: Promise, for test: Case) -> Bool {
-        if promise.kind == .durability && test.durability != .full { return false }
-        return promise.isKeptAtPowerLoss(in: test.durability)
-    }
 
     func runStep(_ arguments: [String], _ context: CaseContext) throws {
         guard let location = context.fixture else { throw HarnessError("a script needs the location of a database") }
@@ -57,11 +39,7 @@ struct RecordedPowerLoss: Scenario {
     }
 
     func run(_ context: CaseContext) throws {
-        guard let executable = context.executable else { throw HarnessError("steps need the program of the worker") }
-        guard let library = RecordedStep.library(besides: executable) else {
-            context.report.inconclusive("\(Preload.libraryName) is not beside the program; build it (make)")
-            return
-        }
+        guard let library = try RecordedStep.library(for: context) else { return }
         let script = PlayedScript(ScriptDraw.everyAction(of: context.test))
         let location = try context.emptyLocation("recorded")
         let step = try RecordedStep.run(context, [], at: location, library: library)
@@ -72,11 +50,7 @@ struct RecordedPowerLoss: Scenario {
                     signal: failure.signal))
             return
         }
-        if !step.run.unseen.isEmpty {
-            let reasons = step.run.unseen.prefix(3).joined(separator: "; ")
-            context.report.inconclusive("not all that \(context.engine.name) did to its files was seen: \(reasons)")
-            return
-        }
+        guard step.sawAll(context) else { return }
         let marks: CrashMarks
         do { marks = try script.marks(in: step.run) } catch let doubt as RecordDoubt {
             return context.report.inconclusive("\(doubt)")

@@ -2,7 +2,6 @@ import FaultModel
 import Files
 import Harness
 import ProgramTrials
-import RunRecords
 
 /// Recoveries after a power failure, each by a process of its own under the recorder, so that power can fail during the
 /// recovery, too.
@@ -28,9 +27,7 @@ struct RecordedRecoveries {
     ///
     /// To be called before this process opens an engine.
     mutating func record(from step: CrashAddress.Step, _ image: DiskImage, _ directories: Set<String>) throws {
-        guard let executable = context.executable, let library = RecordedStep.library(besides: executable) else {
-            return
-        }
+        guard let library = try RecordedStep.library(for: context) else { return }
         let disk = try RecordedDisk(
             image, directories: directories, at: context.directory + "/recovery-\(runs.count)", context)
         let recovery = try RecordedStep.run(context, [Self.task], at: disk.location, library: library)

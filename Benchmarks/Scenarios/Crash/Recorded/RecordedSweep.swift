@@ -26,11 +26,15 @@ struct RecordedSweep {
         rules = try Self.rules(context)
     }
 
+    static let profile = ScenarioParameter(
+        "profile", default: CrashProfile.ext4Ordered.rawValue, allowed: CrashProfile.allCases.map(\.rawValue),
+        summary: "what a file system keeps of what was not synced")
+
     /// What a power failure can lose, under the case's profile. Opening a disk takes milliseconds, so few can be opened
     /// for each moment: those that lose most come first.
     static func rules(_ context: CaseContext) throws -> CrashRules {
         var rules = CrashRules()
-        guard let profile = CrashProfile(rawValue: try context.text("profile")) else {
+        guard let profile = CrashProfile(rawValue: try context.text(profile.name)) else {
             throw HarnessError("there is no profile \(try context.text("profile"))")
         }
         rules.profile = profile

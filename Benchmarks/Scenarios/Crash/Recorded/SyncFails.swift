@@ -13,28 +13,18 @@ import RunRecords
 /// acknowledges data that is on no disk. Here a process plays the script on an engine's own files under the recorder,
 /// and one sync fails. Every disk that is opened afterwards lacks what that sync should have written, unless it was
 /// written again later.
-struct SyncFails: Scenario {
+struct SyncFails: FaultedScenario {
     let slug = "sync-fails"
-    let family = Family.crash
     let question = "After a sync failed, is what is acknowledged later still there when the power goes?"
-    let requires: Set<Capability> = [.tables, .persistent, .updates, .deletions]
-    // Background threads of engines make the N-th sync another one in each run.
-    let schedule = Schedule.free
-    let expects: Promise.Kind? = .durability
     let restsOnSyncs = true
-    let parameters = [
-        ScenarioParameter(
-            "operations", .size, default: 12, range: 1...200,
-            summary: "operations that the seed draws, a reopen and a compaction beside them"),
-        ScenarioParameter("keys", .size, default: 12, range: 1...10_000, summary: "keys that they are drawn from"),
-        ScenarioParameter(
-            "profile", default: CrashProfile.ext4Ordered.rawValue, allowed: CrashProfile.allCases.map(\.rawValue),
-            summary: "what a file system keeps of what was not synced"),
-        ScenarioParameter(
-            "trials", .effort, default: 60, range: 0...100_000, summary: "syncs that fail; 0: every sync"),
-        ScenarioParameter(
-            "disks", .effort, default: 12, range: 1...10_000, summary: "disks that are opened of each trial"),
-    ]
+    let parameters =
+        ScriptDraw.parameters() + [
+            RecordedSweep.profile,
+            ScenarioParameter(
+                "trials", .effort, default: 60, range: 0...100_000, summary: "syncs that fail; 0: every sync"),
+            ScenarioParameter(
+                "disks", .effort, default: 12, range: 1...10_000, summary: "disks that are opened of each trial"),
+        ]
 
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? {
         switch outcome {
@@ -42,12 +32,6 @@ struct SyncFails: Scenario {
         case .lostCommit: .durability
         default: .atomicity
         }
-    }
-
-    /// An engine whose documentation excludes a class is not judged by the promise there.
-    func isMeant(_ promise: Promise, for test: Case) -> Bool {
-        if promise.kind == .durability && test.durability != .full { return false }
-        return promise.isKeptAtPowerLoss(in: test.durability)
     }
 
     /// Plays the script, with the fault named by the first argument.
@@ -64,11 +48,7 @@ struct SyncFails: Scenario {
     }
 
     func run(_ context: CaseContext) throws {
-        guard let executable = context.executable else { throw HarnessError("steps need the program of the worker") }
-        guard let library = RecordedStep.library(besides: executable) else {
-            context.report.inconclusive("\(Preload.libraryName) is not beside the program; build it (make)")
-            return
-        }
+        guard let library = try RecordedStep.library(for: context) else { return }
         try SyncFailureTrials(context, library).run()
     }
 }
@@ -87,37 +67,28 @@ private struct SyncFailureTrials {
     func run() throws {
         let location = try context.emptyLocation("whole")
         let whole = try FailedSyncRun(context, at: location, fault: nil, library: library, in: context.directory)
-        guard whole.step.run.unseen.isEmpty else {
-            let reasons = whole.step.run.unseen.prefix(3).joined(separator: "; ")
-            context.report.inconclusive("not all that \(context.engine.name) did to its files was seen: \(reasons)")
-            return
-        }
+        guard whole.step.sawAll(context) else { return }
         if let text = try whole.failureWithoutFault() {
             context.report.add(Trial(address: FaultAddress(text: "history"), outcome: .refused, detail: text))
             return
         }
         let syncs = whole.count(CallKind.sync.rawValue)
         context.report.note("\(syncs) syncs in a script of \(operations.count) operations")
-        context.require(syncs, "the engine made no sync that could fail")
-        if syncs == 0 { return }
         let (struck, unstruck) = (TrialTally(context, "struck"), TrialTally(context, "unstruck"))
         let disks = TrialTally(context, "disks")
-        try context.sweep(
-            try chosen(syncs).map { FaultAddress(text: "\($0)") }, secondsPerTrial: 120, accepts: Self.isFault
-        ) { address in
-            guard let fault = CallFault(address.text) else { throw HarnessError("no fault: \(address)") }
+        let isSwept = try context.sweep(
+            try chosen(syncs), orElse: "the engine made no sync that could fail", secondsPerTrial: 120, read: Self.fault
+        ) { fault in
             let (outcome, detail, isStruck) = try attempt(fault, disks)
             try (isStruck ? struck : unstruck).add()
-            return Trial(address: address, outcome: outcome, detail: detail)
+            return (outcome, detail)
         }
-        try report(struck: struck.count(), unstruck: unstruck.count(), disks: disks.count())
+        if isSwept { try report(struck: struck.count(), unstruck: unstruck.count(), disks: disks.count()) }
     }
 
-    private static func isFault(_ address: FaultAddress) -> Bool {
-        guard case .fails(CallKind.sync.rawValue, _, .inputOutputError, _)? = CallFault(address.text) else {
-            return false
-        }
-        return true
+    private static func fault(_ text: String) -> CallFault? {
+        guard case .fails(CallKind.sync.rawValue, _, .inputOutputError, _)? = CallFault(text) else { return nil }
+        return CallFault(text)
     }
 
     private func chosen(_ syncs: Int) throws -> [CallFault] {

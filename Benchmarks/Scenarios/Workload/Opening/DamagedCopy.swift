@@ -1,6 +1,5 @@
 import Files
 import Harness
-import RunRecords
 
 /// Copies of a closed database with one flipped bit, in a page of rows that an open does not read.
 ///

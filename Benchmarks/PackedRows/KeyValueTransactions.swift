@@ -1,0 +1,76 @@
+import Harness
+import RunRecords
+
+/// A session whose store has transactions that the caller begins and ends. A cell is a packed row, read and written as
+/// a whole.
+package protocol KeyValueTransactionSession: KeyValueSession, TransactionSession where Writer: KeyValueTransaction {
+    /// The transaction that the caller began.
+    var running: Writer? { get set }
+
+    func transaction(_ access: TransactionAccess) throws(EngineError) -> Writer
+}
+
+extension KeyValueTransactionSession {
+    package func begin(_ access: TransactionAccess) throws(EngineError) {
+        _ = try table(TransactionCells.table)
+        running = try transaction(access)
+    }
+
+    package func read(_ cell: Int) throws(EngineError) -> Int64 {
+        try withRow(cell) { (_, table, row) throws(EngineError) in
+            let column = try table.column(TransactionCells.number, .integer)
+            return Int64(bitPattern: try table.word(column, Int64(cell), row))
+        }
+    }
+
+    package func readText(_ cell: Int) throws(EngineError) -> String {
+        try withRow(cell) { (_, table, row) throws(EngineError) in
+            String(decoding: try table.bytes(try table.column(TransactionCells.text, .text), row), as: UTF8.self)
+        }
+    }
+
+    package func write(_ cell: Int, _ value: Int64) throws(EngineError) {
+        try withRow(cell) { (transaction, table, row) throws(EngineError) in
+            let patch = try RowPatch(table, try table.column(TransactionCells.number, .integer))
+            try transaction.put(key, try patch.patched(row, with: value))
+            // Keeps the patch, which owns the bytes, alive.
+            withExtendedLifetime(patch) {}
+        }
+    }
+
+    package func writeText(_ cell: Int, _ text: String) throws(EngineError) {
+        try withRow(cell) { (transaction, table, row) throws(EngineError) in
+            try PackedCellRow.with(cell, row, table, text: text) { packed throws(EngineError) in
+                try transaction.put(key, packed)
+            }
+        }
+    }
+
+    /// Not repeated after a conflict: only the caller knows what the transaction read.
+    package func commit() throws(EngineError) {
+        guard let transaction = running else { throw Self.noTransaction }
+        running = nil
+        try transaction.commit()
+    }
+
+    package func rollback() throws(EngineError) {
+        running?.abort()
+        running = nil
+    }
+
+    private static var noTransaction: EngineError { EngineError(.refused, "no transaction is open") }
+
+    /// Runs the body with the row of a cell, whose key is then in `key`. The row is valid until the transaction's next
+    /// call.
+    private func withRow<Output>(
+        _ cell: Int, _ body: (Writer, PackedTable, UnsafeRawBufferPointer) throws(EngineError) -> Output
+    ) throws(EngineError) -> Output {
+        guard let running else { throw Self.noTransaction }
+        let table = try table(TransactionCells.table)
+        key.set(table.number, Int64(cell))
+        var output: Output?
+        try running.get(key) { row throws(EngineError) in output = try body(running, table, row) }
+        guard let output else { throw EngineError(.refused, "there is no cell \(cell)") }
+        return output
+    }
+}
