@@ -79,7 +79,7 @@ package struct LibraryDescription: Sendable, Hashable {
         self.init(file: EngineFile(path: try json.string("library"), digest: try json.string("digest")))
         name = try json.string("name")
         version = try json.string("version")
-        for word in try Self.texts(json.array("claims"), json.path) {
+        for word in try json.strings("claims") {
             if let claim = Claim(rawValue: word) { claims.insert(claim) }
         }
         for row in try Self.rows(json, "promises", columns: 4) {
@@ -93,7 +93,7 @@ package struct LibraryDescription: Sendable, Hashable {
         longestValue = try json.unsigned("longest_value")
         allowsEmptyKey = try json.bool("empty_key")
         threads = Threads(rawValue: try json.integer("threads")) ?? .one
-        assertions = try Self.texts(json.array("assertions"), json.path)
+        assertions = try json.strings("assertions")
         let classes = try json.object("settings")
         for durability in DurabilityClass.allCases where classes.has(durability.rawValue) {
             settings[durability] = try Self.rows(classes, durability.rawValue, columns: 2).map {
@@ -105,22 +105,10 @@ package struct LibraryDescription: Sendable, Hashable {
     private static func rows(
         _ json: JSONObjectReader, _ name: String, columns: Int
     ) throws(JSONShapeError) -> [[String]] {
-        var rows: [[String]] = []
-        for row in try json.array(name) {
-            guard case .array(let cells) = row, cells.count == columns else {
-                throw JSONShapeError(path: "\(json.path).\(name)", expected: "lists of \(columns) strings")
-            }
-            rows.append(try texts(cells, json.path))
+        let rows: [[String]] = try json.member(name)
+        guard rows.allSatisfy({ $0.count == columns }) else {
+            throw JSONShapeError(path: "\(json.path).\(name)", expected: "lists of \(columns) strings")
         }
         return rows
-    }
-
-    private static func texts(_ values: [JSONValue], _ path: String) throws(JSONShapeError) -> [String] {
-        var list: [String] = []
-        for value in values {
-            guard case .string(let text) = value else { throw JSONShapeError(path: path, expected: "strings") }
-            list.append(text)
-        }
-        return list
     }
 }

@@ -4,7 +4,7 @@ import JSONText
 /// created there.
 ///
 /// No other entry is ever removed or overwritten.
-package struct DirectoryMarker: Hashable, Sendable {
+package struct DirectoryMarker: JSONRecord, Hashable {
     package static let file = ".assay-run"
     package static let lockFile = ".assay-lock"
     static let format = "assay-directory/1"
@@ -22,6 +22,16 @@ package struct DirectoryMarker: Hashable, Sendable {
         self.options = options
     }
 
+    package static let blank = DirectoryMarker(runID: "", entries: [])
+
+    /// Older markers have no options.
+    package static let fields: [JSONField<DirectoryMarker>] = [
+        .constant("format", format), .member("run", \.runID), .lenient("options", \.options),
+        JSONField("entries", write: { .strings($0.entries.sorted()) }) { (json, marker) throws(JSONShapeError) in
+            marker.entries = Set(try [String](json: json ?? .null))
+        },
+    ]
+
     package static func exists(in directory: String) -> Bool {
         FileTree.kind(directory + "/" + file) == .file
     }
@@ -34,40 +44,13 @@ package struct DirectoryMarker: Hashable, Sendable {
                 "\(directory) was not made by assay run: there is no \(file) in it. Name the directory of a run")
         }
         do {
-            let reader = try JSONObjectReader(try JSONReader.read(try FileTree.readBytes(path)), path: file)
-            guard try reader.string("format") == format else {
-                throw JSONShapeError(path: "\(file).format", expected: format)
-            }
-            var options: [String: [String]] = [:]
-            if case .object(let members)? = reader.value["options"] {
-                let values = try reader.object("options")
-                for member in members { options[member.name] = try texts(values, member.name) }
-            }
-            return DirectoryMarker(
-                runID: try reader.string("run"), entries: Set(try texts(reader, "entries")), options: options)
+            return try DirectoryMarker(document: try FileTree.readBytes(path), named: file)
         } catch {
             throw DirectoryClaimError("\(path) cannot be read (\(error)): nothing in \(directory) is touched")
         }
     }
 
-    private static func texts(_ reader: JSONObjectReader, _ name: String) throws -> [String] {
-        var list: [String] = []
-        for element in try reader.array(name) {
-            guard case .string(let text) = element else {
-                throw JSONShapeError(path: "\(file).\(name)", expected: "strings")
-            }
-            list.append(text)
-        }
-        return list
-    }
-
     package func write(to directory: String) throws {
-        let names = options.keys.sorted()
-        let json = JSONValue.object([
-            JSONMember("format", .string(Self.format)), JSONMember("run", .string(runID)),
-            JSONMember("options", .object(names.map { JSONMember($0, .strings(options[$0] ?? [])) })),
-            JSONMember("entries", .strings(entries.sorted())),
-        ])
         try FileTree.replaceText(directory + "/" + Self.file, json.text + "\n")
     }
 

@@ -3,10 +3,13 @@ package struct JSONShapeError: Error, CustomStringConvertible {
     package var path: String
     package var expected: String
 
-    package init(path: String, expected: String) {
+    package init(path: String = "", expected: String) {
         self.path = path
         self.expected = expected
     }
+
+    /// The error as seen from a value that has the erroneous one at `place`.
+    package func below(_ place: String) -> JSONShapeError { JSONShapeError(path: place + path, expected: expected) }
 
     package var description: String { "\(path): expected \(expected)" }
 }
@@ -22,53 +25,24 @@ package struct JSONObjectReader {
         self.path = path
     }
 
-    private func error(_ name: String, _ expected: String) -> JSONShapeError {
-        JSONShapeError(path: path + "." + name, expected: expected)
-    }
-
     package func has(_ name: String) -> Bool {
         guard let member = value[name] else { return false }
         return member != .null
     }
 
-    package func string(_ name: String) throws(JSONShapeError) -> String {
-        guard case .string(let text)? = value[name] else { throw error(name, "a string") }
-        return text
-    }
-
-    package func integer(_ name: String) throws(JSONShapeError) -> Int {
-        guard case .integer(let number)? = value[name] else { throw error(name, "an integer") }
-        return Int(number)
-    }
-
-    package func unsigned(_ name: String) throws(JSONShapeError) -> UInt64 {
-        switch value[name] {
-        case .integer(let number)? where number >= 0: return UInt64(number)
-        case .string(let text)?:
-            if let number = UInt64(text) { return number }
-        default: break
-        }
-        throw error(name, "a number from 0 to 2^64 - 1")
-    }
-
-    package func real(_ name: String) throws(JSONShapeError) -> Double {
-        switch value[name] {
-        case .integer(let number)?: return Double(number)
-        case .real(let number)?: return number
-        case .string(let text)? where ["nan", "inf", "-inf"].contains(text): return Double(text) ?? .nan
-        default: throw error(name, "a number")
+    package func member<Value: JSONForm>(_ name: String) throws(JSONShapeError) -> Value {
+        do throws(JSONShapeError) { return try Value(json: value[name] ?? .null) } catch {
+            throw error.below("\(path).\(name)")
         }
     }
 
-    package func bool(_ name: String) throws(JSONShapeError) -> Bool {
-        guard case .bool(let flag)? = value[name] else { throw error(name, "true or false") }
-        return flag
-    }
-
-    package func array(_ name: String) throws(JSONShapeError) -> [JSONValue] {
-        guard case .array(let elements)? = value[name] else { throw error(name, "an array") }
-        return elements
-    }
+    package func string(_ name: String) throws(JSONShapeError) -> String { try member(name) }
+    package func integer(_ name: String) throws(JSONShapeError) -> Int { try member(name) }
+    package func unsigned(_ name: String) throws(JSONShapeError) -> UInt64 { try member(name) }
+    package func real(_ name: String) throws(JSONShapeError) -> Double { try member(name) }
+    package func bool(_ name: String) throws(JSONShapeError) -> Bool { try member(name) }
+    package func strings(_ name: String) throws(JSONShapeError) -> [String] { try member(name) }
+    package func array(_ name: String) throws(JSONShapeError) -> [JSONValue] { try member(name) }
 
     package func objects(_ name: String) throws(JSONShapeError) -> [JSONObjectReader] {
         var readers: [JSONObjectReader] = []
@@ -79,15 +53,9 @@ package struct JSONObjectReader {
     }
 
     package func object(_ name: String) throws(JSONShapeError) -> JSONObjectReader {
-        guard let member = value[name] else { throw error(name, "an object") }
+        guard let member = value[name] else {
+            throw JSONShapeError(path: "\(path).\(name)", expected: "an object")
+        }
         return try JSONObjectReader(member, path: path + "." + name)
-    }
-
-    /// A value of an enumeration by its raw string.
-    package func choice<Choice: RawRepresentable<String>>(
-        _ name: String, of type: Choice.Type
-    ) throws(JSONShapeError) -> Choice {
-        guard let choice = Choice(rawValue: try string(name)) else { throw error(name, "a known \(type)") }
-        return choice
     }
 }

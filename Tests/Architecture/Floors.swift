@@ -33,7 +33,7 @@ struct Floors {
             "Store: ForeignVersions": "a store's newest version may be another process's, and others may read its own",
             "Store: Succession": "a store that does not own writing asks for it before it makes a transaction",
             "Store: Attendant": "a store that is observed, or that writes, has the thread that answers other processes",
-            "Store: WritingRole": "which part the process plays is a field of its store's state",
+            "Store: WritingRole": "which part the process plays decides how readers of its store pin a version",
             "Store: OtherProcesses": "what a store knows of other processes is a field of its state",
             "Store: GroupLeader": "a store that owns writing has the thread that syncs for all",
         ])

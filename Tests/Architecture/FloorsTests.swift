@@ -43,7 +43,7 @@ struct FloorsTests {
             (.runRecords, "Cases", "extension RunHeader {}"), (.runRecords, "Runs", "let planted = Gate.self"),
             (.harness, "System", "func planted(_ context: CaseContext) {}"),
             (.harness, "Engines", "struct Planted {\n    var registries: Registries?\n}"),
-            (.harness, "Cases", "extension WorkerReport {}"), (.harness, "Plans", "let planted = SelfTest.self"),
+            (.harness, "Cases", "extension WorkerRequest {}"), (.harness, "Plans", "let planted = SelfTest.self"),
             (.reporting, "Text", "extension RunDigest {}"), (.reporting, "", "struct Planted {}"),
             (.reporting, "Figures", "let planted = TerminalReport.self"),
             (.programTrials, "Programs", "func planted(_ trial: CrashTrial) {}"),

@@ -53,7 +53,7 @@ enum TypeSizes {
         "Sources/Harness": 2,
         "Sources/JSONText": 1,
         "Sources/Reporting": 2,
-        "Sources/RunRecords": 3,
+        "Sources/RunRecords": 1,
         "Sources/SimulatedDisk": 2,
         "Sources/Strata": 22,
         "Sources/StrataStorage": 12,

@@ -60,6 +60,6 @@ enum CaseUnderTest {
 extension CaseReport {
     /// The value of the first sample of that metric.
     func value(_ metric: String, label: String? = nil) -> Double? {
-        samples.first { $0.metric.name == metric && (label == nil || $0.label == label) }?.value
+        self.samples.first { $0.metric.name == metric && (label == nil || $0.label == label) }?.value
     }
 }

@@ -20,7 +20,7 @@ struct GrowthScenarioTests {
                 course.note(SizePoint(position: place, fileBytes: size, logBytes: 1_000))
             }
             course.judgePlateau(context, warmUp: warmUp, percent: percent)
-            #expect(context.report.series.first?.points.count == sizes.count)
+            #expect(context.report.details.series.first?.points.count == sizes.count)
             return context.report.outcomes
         }
     }
@@ -88,7 +88,7 @@ struct GrowthScenarioTests {
                 if !report.isInconclusive { break }
             }
             #expect(!report.isInconclusive, "\(report.messages)")
-            #expect(report.series.count >= 3)
+            #expect(report.details.series.count >= 3)
         }
     }
 

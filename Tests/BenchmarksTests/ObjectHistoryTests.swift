@@ -37,7 +37,7 @@ struct ObjectHistoryScenarioTests {
         for round in 0..<5 {
             let part = round == 0 ? whole : whole.filter { _ in random.chance(2, in: 3) }
             let report = try Self.run(drawn.setting("history", to: ScriptOperation.text(of: part)))
-            #expect(report.outcomes == [.correct: part.count], "\(part): \(report.causes.sorted)")
+            #expect(report.outcomes == [.correct: part.count], "\(part): \(report.causes.gravestFirst)")
         }
     }
 

@@ -44,7 +44,7 @@ struct StorageHistoryTests {
             let part = whole.filter { _ in random.chance(1, in: 2) }
             if part.isEmpty { continue }
             let report = try Self.run(drawn.setting("history", to: ScriptOperation.text(of: part)))
-            #expect(report.outcomes.keys.allSatisfy { $0 == .correct }, "\(part): \(report.causes.sorted)")
+            #expect(report.outcomes.keys.allSatisfy { $0 == .correct }, "\(part): \(report.causes.gravestFirst)")
             #expect(report.outcomes[.correct] ?? 0 > 4, "\(part)")
         }
     }
@@ -67,11 +67,11 @@ struct StorageHistoryTests {
         let test = Self.test(["operations": "14", "states": "10", "keys": "4"])
         let report = try Self.run(test, engine)
         let wrong = mistake == .syncLeftOut ? Outcome.lostCommit : .silentlyWrong
-        #expect(report.outcomes[wrong] ?? 0 > 0, "\(report.causes.sorted)")
+        #expect(report.outcomes[wrong] ?? 0 > 0, "\(report.causes.gravestFirst)")
         let trial = try #require(report.trials.first { $0.outcome != .correct && $0.address.fault == .crash })
         let again = try Self.run(test, engine, only: trial.address)
         #expect(again.replayed?.outcome == trial.outcome)
-        #expect(again.replayed?.index.map { report.trialCodes[$0] } == trial.outcome.code)
+        #expect(again.replayed?.index.map { report.details.trialCodes[$0] } == trial.outcome.code)
         let sound = try Self.run(test, only: trial.address)
         #expect(sound.replayed?.outcome ?? .correct == .correct)
     }

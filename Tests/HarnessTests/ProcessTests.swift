@@ -100,9 +100,9 @@ struct WorkerReportTests {
         var histogram = Histogram()
         histogram.record(5)
         caseReport.add(histogram, name: "h")
-        let report = WorkerReport(caseReport)
+        let report = caseReport.ended
         #expect(report.details.trialCodes.count == 302)
-        #expect(report.trials.count == CaseReport.keptTrials)
+        #expect(report.trials.count == CaseFindings.keptTrials)
         let copy = try WorkerReport(json: try JSONObjectReader(try JSONReader.read(report.json.text), path: "report"))
         #expect(copy == report)
     }

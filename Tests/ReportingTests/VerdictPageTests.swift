@@ -128,7 +128,7 @@ struct VerdictPageTests {
         var result = PlausibleRun.passed(PlausibleRun.test("bit-flip", .corruption, "strata"))
         result.verdict = .violation
         result.outcome = .silentlyWrong
-        var causes = FailureCauses()
+        var causes: [FailureCause] = []
         for index in 0..<4_000 {
             let column = ["name", "age", "note", "boss", "dogs", "id"][index % 6]
             causes.add(
@@ -136,7 +136,7 @@ struct VerdictPageTests {
                     address: FaultAddress(.flip, index), outcome: .silentlyWrong,
                     detail: "Person row \(index) \(column): expected \(index), got 0"))
         }
-        result.causes = causes.sorted
+        result.causes = causes.gravestFirst
         result.outcomes = [OutcomeCount(outcome: .silentlyWrong, count: 4_000)]
         let run = HTMLTests.run([result])
         #expect(RunDigest(run).causeGroups(.violation).count == 6)

@@ -31,16 +31,16 @@ struct FailureCauseTests {
 
     @Test("other words are another cause, and so is another outcome")
     func different() {
-        var causes = FailureCauses()
+        var causes: [FailureCause] = []
         for row in 0..<4_000 {
             causes.add(
                 Trial(
                     address: FaultAddress(.flip, row), outcome: row % 2 == 0 ? .silentlyWrong : .crashed,
                     detail: "Person row \(row) \(row % 3 == 0 ? "name" : "age"): expected \(row), got \(row * 7)"))
         }
-        #expect(causes.list.count == 4)
-        #expect(causes.list.reduce(0) { $0 + $1.count } == 4_000)
-        let first = causes.sorted.first
+        #expect(causes.count == 4)
+        #expect(causes.reduce(0) { $0 + $1.count } == 4_000)
+        let first = causes.gravestFirst.first
         #expect(first?.outcome == .silentlyWrong && first?.text == "Person row # age: expected .., got ..")
         #expect(first?.example == FaultAddress(.flip, 2) && first?.detail == "Person row 2 age: expected 2, got 14")
     }
@@ -58,14 +58,14 @@ struct FailureCauseTests {
 
     @Test("causes beyond a line's limit are counted together")
     func bounded() {
-        var causes = FailureCauses()
+        var causes: [FailureCause] = []
         for index in 0..<500 {
             let word = String(UnicodeScalar(UInt8(97 + index % 26))) + String(UnicodeScalar(UInt8(97 + index / 26)))
             causes.add(Trial(address: FaultAddress(.flip, index), outcome: .crashed, detail: word))
         }
-        #expect(causes.list.count == FailureCauses.most + 1)
-        #expect(causes.list.reduce(0) { $0 + $1.count } == 500)
-        #expect(causes.list.last?.text == "others")
+        #expect(causes.count == FailureCause.most + 1)
+        #expect(causes.reduce(0) { $0 + $1.count } == 500)
+        #expect(causes.last?.text == "others")
     }
 }
 

@@ -17,11 +17,11 @@ struct SuspectedHarnessTests {
             scenario: scenario, family: .growth, engine: engine, dataset: "people", size: 10, parameters: parameters,
             seed: Seed(1), durability: .full)
         var result = CaseResult(test: test, verdict: verdict)
-        var causes = FailureCauses()
+        var causes: [FailureCause] = []
         for detail in details {
             causes.add(Trial(address: FaultAddress(text: "handles"), outcome: outcome, detail: detail))
         }
-        result.causes = causes.sorted
+        result.causes = causes.gravestFirst
         result.outcome = details.isEmpty ? .correct : outcome
         result.promises = [JudgedPromise(kind: "bounded-size", concern: .progress, state: .broken)]
         return result

@@ -14,6 +14,8 @@ import Synchronization
 //     StoreWorker PATH fork ROW          forks. In the child the parent's store refuses every use (f). The child opens
 //                                        the store for itself and increments ROW (A). The parent increments row 1 (a)
 //     StoreWorker PATH fork-idle         forks in the middle of a transaction; then both processes only wait
+//     StoreWorker PATH fork-pin          pins the newest version without a lock, and forks. The child drops its copy of
+//                                        the pin and ends; then (p) the parent reads as under `pin`
 //     StoreWorker PATH grow ROW          increments ROW; the first half of the transactions inserts further rows, the
 //                                        second deletes them, so that there is something to compact
 //     StoreWorker PATH damage PAGE       notes a page as damaged, and acknowledges it at the stop
@@ -228,6 +230,17 @@ func forkAndWrite(_ store: Store, _ row: Int) throws {
     if status != 0 { throw Wrong(text: "the child ended with \(status)") }
 }
 
+/// Reads a pinned version and the newest one until the stop.
+func read(_ store: Store, _ snapshot: Snapshot) throws {
+    let total = try check(snapshot.view)
+    say(UInt8(ascii: "p"))
+    while !isStopped() {
+        if try check(snapshot.view) != total { throw Wrong(text: "a pinned version changed") }
+        _ = try check(try store.snapshot().view)
+        usleep(500)
+    }
+}
+
 func grow(_ store: Store, _ row: Int) throws {
     let times = option("times") ?? 10
     let text = [UInt8](repeating: 66, count: 1500)
@@ -312,15 +325,19 @@ func run() throws {
         _ = try check(transaction.view)
         try transaction.commit()
         say(UInt8(ascii: "a"))
-    case "pin":
-        let snapshot = try store.snapshot()
-        let total = try check(snapshot.view)
-        say(UInt8(ascii: "p"))
-        while !isStopped() {
-            if try check(snapshot.view) != total { throw Wrong(text: "a pinned version changed") }
-            _ = try check(try store.snapshot().view)
-            usleep(500)
+    case "pin": try read(store, try store.snapshot())
+    case "fork-pin":
+        // The first snapshot of a version is pinned under the store's lock, the next one without it.
+        var pinned: Snapshot? = try store.snapshot()
+        pinned = try store.snapshot()
+        let child = forkProcess()
+        if child == 0 {
+            pinned = nil
+            _exit(0)
         }
+        var status: Int32 = 0
+        while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+        if let pinned, status == 0 { try read(store, pinned) }
     case "watch":
         let last = Mutex<UInt64>(0)
         let token = store.addObserver { notice in

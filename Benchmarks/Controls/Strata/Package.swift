@@ -9,6 +9,8 @@ let package = Package(
         .executableTarget(
             name: "ControlStrata",
             dependencies: [.product(name: "Strata", package: "Assay")],
-            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)])
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)],
+            // As the other controls, and as Assay: no look-up of a function belongs to a figure.
+            linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"], .when(platforms: [.linux]))])
     ]
 )

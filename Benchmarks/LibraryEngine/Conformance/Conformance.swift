@@ -102,17 +102,10 @@ package struct Conformance {
     }
 }
 
-extension RuleFinding {
-    package var json: JSONValue {
-        .object([
-            JSONMember("rule", .string(rule)), JSONMember("sentence", .string(sentence)),
-            JSONMember("result", .string(result.rawValue)), JSONMember("detail", .string(detail)),
-        ])
-    }
-
-    package init(json: JSONObjectReader) throws(JSONShapeError) {
-        self.init(
-            rule: try json.string("rule"), sentence: try json.string("sentence"),
-            result: try json.choice("result", of: Result.self), detail: try json.string("detail"))
-    }
+extension RuleFinding: JSONRecord {
+    package static let blank = RuleFinding(rule: "", sentence: "", result: .notTried, detail: "")
+    package static let fields: [JSONField<RuleFinding>] = [
+        .member("rule", \.rule), .member("sentence", \.sentence), .member("result", \.result),
+        .member("detail", \.detail),
+    ]
 }

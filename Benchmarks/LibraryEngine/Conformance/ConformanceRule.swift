@@ -1,4 +1,5 @@
 import Harness
+import JSONText
 import RunRecords
 
 /// A violation of `assay_engine.h` by a library.
@@ -56,7 +57,7 @@ struct ConformanceRule: Sendable {
 
 /// The result of a rule.
 package struct RuleFinding: Sendable, Hashable {
-    package enum Result: String, Sendable, CaseIterable {
+    package enum Result: String, JSONForm, CaseIterable {
         case ok
         case failed = "FAIL"
         case notClaimed = "not claimed"

@@ -72,7 +72,7 @@ struct ConformCommand: Command {
             throw HarnessError("the process that tried the rules ended so: \(end) \(text)")
         }
         return try FileTree.readText(output).split(separator: "\n").map { line in
-            try RuleFinding(json: try JSONObjectReader(try JSONReader.read(String(line)), path: "finding"))
+            try RuleFinding(document: Array(line.utf8), named: "finding")
         }
     }
 

@@ -1,44 +1,71 @@
 import Measuring
 import RunRecords
 
-/// Collects what a case finds.
+/// What a worker process answers: one JSON document on file descriptor 3.
+@dynamicMemberLookup
+package struct WorkerReport: Sendable, Equatable {
+    /// The members of the findings are members of the report.
+    package var findings = CaseFindings()
+    package var details = CaseDetails()
+    package var messages: [String] = []
+    package var brokenTrials: [String] = []
+    package var isInconclusive = false
+    /// The result of the one trial that a replay runs; nil otherwise.
+    package var replayed: ReplayedTrial?
+    /// Why the worker could not do its task.
+    package var harnessFailure: String?
+
+    package init() {}
+
+    package subscript<Value>(dynamicMember member: KeyPath<CaseFindings, Value>) -> Value {
+        findings[keyPath: member]
+    }
+}
+
+/// Collects what a case finds. The members of the worker's report are members of it.
+@dynamicMemberLookup
 package final class CaseReport {
-    package private(set) var samples: [Sample] = []
-    package private(set) var series: [Series] = []
-    package private(set) var histograms: [NamedHistogram] = []
-    package private(set) var outcomes: [Outcome: Int] = [:]
-    package private(set) var trials: [Trial] = []
-    /// The causes of all trials that are not `correct`; the runner drops those that the scenario accepts.
-    package private(set) var causes = FailureCauses()
-    package private(set) var trialCodes: [UInt8] = []
+    private var content = WorkerReport()
     /// The number of places that a replay skipped in the trial file of the original case.
     private var leftOutCount = 0
     /// The positions that the trials of a sweep over closed files damage.
-    package private(set) var sweptPositions: (fault: FaultKind, positions: [Int], others: [Int])?
-    package private(set) var sweptFiles: [SweepMap.File] = []
-    package private(set) var messages: [String] = []
-    package private(set) var brokenTrials: [String] = []
-    /// The result of the one trial that a replay runs; nil otherwise.
-    package internal(set) var replayed: ReplayedTrial?
-    package private(set) var isCut = false
-    package private(set) var isInconclusive = false
-
-    /// How many trials of each outcome that is not honest are kept in full.
-    package static let keptTrials = 20
+    private var sweptPositions: (fault: FaultKind, positions: [Int], others: [Int])?
+    private var sweptFiles: [SweepMap.File] = []
 
     /// - Parameter wanted: the address of the only trial to run.
     package init(replaying wanted: FaultAddress? = nil) {
-        replayed = wanted.map { ReplayedTrial($0) }
+        content.replayed = wanted.map { ReplayedTrial($0) }
+    }
+
+    package subscript<Value>(dynamicMember member: KeyPath<WorkerReport, Value>) -> Value {
+        content[keyPath: member]
+    }
+
+    package var outcomes: [Outcome: Int] {
+        Dictionary(uniqueKeysWithValues: content.outcomes.map { ($0.outcome, $0.count) })
+    }
+
+    package internal(set) var replayed: ReplayedTrial? {
+        get { content.replayed }
+        set { content.replayed = newValue }
+    }
+
+    /// The report as the worker writes it, at the end of the case.
+    package var ended: WorkerReport {
+        var report = content
+        // A case with a single outcome has no sweep: the count of its outcome says everything.
+        if report.details.trialCodes.count > 1 { report.details.map = map } else { report.details.trialCodes = [] }
+        return report
     }
 
     package func add(_ sample: Sample) {
-        samples.append(sample)
+        content.findings.samples.append(sample)
     }
 
     package func add(
         _ metric: Metric, _ value: Double, statistic: String = "value", count: Int = 1, label: String = ""
     ) {
-        samples.append(Sample(metric, value, statistic: statistic, count: count, label: label))
+        content.findings.samples.append(Sample(metric, value, statistic: statistic, count: count, label: label))
     }
 
     /// Fills a cell of a table that the report builds from several cases.
@@ -52,14 +79,15 @@ package final class CaseReport {
     }
 
     package func add(_ series: Series) {
-        self.series.append(series)
+        content.details.series.append(series)
     }
 
     /// Keeps the distribution. Adds as samples its maximum, its mean, and each of p50, p90, p99, p99.9 and p99.99 that
     /// has at least ten values beyond it.
     package func add(_ histogram: Histogram, name: String = "", metric: Metric = .latencyNanoseconds) {
         guard !histogram.isEmpty else { return }
-        histograms.append(NamedHistogram(name: name.isEmpty ? metric.name : name, histogram: histogram))
+        content.details.histograms.append(
+            NamedHistogram(name: name.isEmpty ? metric.name : name, histogram: histogram))
         let count = Int(histogram.count)
         let quantiles = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999)]
         for (statistic, fraction) in quantiles where histogram.carries(fraction) {
@@ -71,18 +99,13 @@ package final class CaseReport {
 
     /// Adds a trial of a sweep, in the order of addresses, or the single outcome of a case without a sweep.
     package func add(_ trial: Trial) {
-        replayed?.note(trial, index: nextPlace)
-        trialCodes.append(trial.outcome.code)
-        let seen = outcomes[trial.outcome, default: 0]
-        outcomes[trial.outcome] = seen + 1
-        if trial.outcome != .correct { causes.add(trial) }
-        if !trial.outcome.isHonest && seen < Self.keptTrials {
-            trials.append(trial)
-        }
+        content.replayed?.note(trial, index: nextPlace)
+        content.details.trialCodes.append(trial.outcome.code)
+        content.findings.add(trial)
     }
 
     /// The place of the next trial in the case's trial file, also if a replay runs only some of the trials.
-    var nextPlace: Int { trialCodes.count + leftOutCount }
+    var nextPlace: Int { content.details.trialCodes.count + leftOutCount }
 
     /// Skips as many places of the trial file: a replay calls it for the trials that it does not run.
     package func leaveOut(_ count: Int) { leftOutCount += count }
@@ -100,10 +123,10 @@ package final class CaseReport {
     }
 
     /// The map of the sweep; nil for a case that does not sweep over files, or did not describe them.
-    var map: SweepMap? {
-        guard let sweptPositions, !sweptFiles.isEmpty, sweptPositions.positions.count == trialCodes.count else {
-            return nil
-        }
+    private var map: SweepMap? {
+        guard let sweptPositions, !sweptFiles.isEmpty,
+            sweptPositions.positions.count == content.details.trialCodes.count
+        else { return nil }
         return SweepMap(
             fault: sweptPositions.fault, positions: sweptPositions.positions, others: sweptPositions.others,
             files: sweptFiles)
@@ -111,16 +134,16 @@ package final class CaseReport {
 
     /// Adds a trial in which the harness failed: 0 in the trial file; the case's verdict becomes `harness-error`.
     package func addBroken(_ address: FaultAddress, _ reason: String) {
-        replayed?.noteBroken(address, index: nextPlace)
-        trialCodes.append(0)
-        brokenTrials.append("\(address): \(reason)")
+        content.replayed?.noteBroken(address, index: nextPlace)
+        content.details.trialCodes.append(0)
+        content.brokenTrials.append("\(address): \(reason)")
     }
 
     /// Adds a trial that the budget left out: 255 in the trial file, so that each later trial keeps the position of its
     /// address.
     package func addUntried() {
-        trialCodes.append(.max)
-        isCut = true
+        content.details.trialCodes.append(.max)
+        cut()
     }
 
     /// Compares what an oracle expects with what the engine gave, as one trial named by `address`. It is for a case
@@ -135,18 +158,18 @@ package final class CaseReport {
 
     /// Adds a sentence to the report: what was not done, or what a figure means.
     package func note(_ message: String) {
-        messages.append(message)
+        content.messages.append(message)
     }
 
     /// The budget ended before the plan's work was done: the figures describe only the part that was done.
     package func cut() {
-        isCut = true
+        content.findings.isCut = true
     }
 
     /// The case allows no statement about the engine, for this reason.
     package func inconclusive(_ reason: String) {
-        isInconclusive = true
-        messages.append(reason)
+        content.isInconclusive = true
+        content.messages.append(reason)
     }
 
     /// The case needs the preloaded library, and it is not there.

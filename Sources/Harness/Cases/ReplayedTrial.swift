@@ -6,7 +6,7 @@ import RunRecords
 /// A sweep runs only that trial, and reports whether the case can have it. A case without a sweep runs whole; the trial
 /// exists if one of the case's checks has that name.
 package struct ReplayedTrial: Sendable, Equatable {
-    package let address: FaultAddress
+    package private(set) var address: FaultAddress
     /// Whether the case can have such a trial.
     package private(set) var exists = false
     /// Its place in the case's trial file; nil if the sweep's plan does not list it.
@@ -67,26 +67,13 @@ package struct ReplayedTrial: Sendable, Equatable {
         let known = examples.map { "\($0)" }.joined(separator: ", ")
         return "the case has no trial \(address)" + (known.isEmpty ? "" : "; its trials are named like \(known)")
     }
+}
 
-    var json: JSONValue {
-        var members = [
-            JSONMember("address", .string(address.text)), JSONMember("exists", .bool(exists)),
-            JSONMember("examples", .strings(examples.map(\.text))),
-        ]
-        if let index { members.append(JSONMember("index", .integer(index))) }
-        if let outcome { members.append(JSONMember("outcome", .string(outcome.rawValue))) }
-        if !detail.isEmpty { members.append(JSONMember("detail", .string(detail))) }
-        return .object(members)
-    }
+extension ReplayedTrial: JSONRecord {
+    package static let blank = ReplayedTrial(FaultAddress(text: ""))
 
-    init(json: JSONObjectReader) throws(JSONShapeError) {
-        self.init(FaultAddress(text: try json.string("address")))
-        exists = try json.bool("exists")
-        index = json.has("index") ? try json.integer("index") : nil
-        outcome = json.has("outcome") ? try json.choice("outcome", of: Outcome.self) : nil
-        detail = json.has("detail") ? try json.string("detail") : ""
-        for element in try json.array("examples") {
-            if case .string(let text) = element { examples.append(FaultAddress(text: text)) }
-        }
-    }
+    package static let fields: [JSONField<ReplayedTrial>] = [
+        .member("address", \.address), .member("exists", \.exists), .member("examples", \.examples),
+        .member("index", \.index), .member("outcome", \.outcome), .sparse("detail", \.detail),
+    ]
 }

@@ -39,8 +39,7 @@ package struct DescribedProgram: Sendable {
                     + text.prefix(200).split(separator: "\n").joined(separator: "; "))
         }
         do {
-            let value = try JSONReader.read(text)
-            description = try WorkerDescription(json: try JSONObjectReader(value, path: "description"))
+            description = try WorkerDescription(document: Array(text.utf8), named: "description")
         } catch {
             throw HarnessError("\(path) does not describe its build as this program wants it: \(error)")
         }

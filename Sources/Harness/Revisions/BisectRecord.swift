@@ -33,51 +33,38 @@ package struct BisectRecord: Sendable, Equatable {
     package var bad: Revision { revisions[revisions.count - 1] }
 
     package func write(to directory: String) throws {
-        let value = JSONValue.object([
-            JSONMember("format", .string(Self.format)), JSONMember("good", good.json),
-            JSONMember("revisions", .array(revisions.map(\.json))), JSONMember("pairs", .integer(pairs)),
-            JSONMember("threshold", .real(threshold)), JSONMember("seed", .string(seed.description)),
-            JSONMember("repository", .string(repository)), JSONMember("builds", .string(builds)),
-            JSONMember("conclusion", .string(conclusion)),
-        ])
-        try FileTree.replaceText(directory + "/" + Self.file, value.text + "\n")
+        try FileTree.replaceText(directory + "/" + Self.file, json.text + "\n")
     }
 
     /// Throws: also if the file has another format version.
     package static func read(from directory: String) throws -> BisectRecord {
-        let json = try JSONObjectReader(
-            try JSONReader.read(try FileTree.readBytes(directory + "/" + file)), path: file)
-        guard try json.string("format") == format, let seed = UInt64(try json.string("seed")) else {
-            throw JSONShapeError(path: file, expected: format)
-        }
-        var revisions: [Revision] = []
-        for revision in try json.objects("revisions") { revisions.append(try Revision(json: revision)) }
-        let pairs = try json.integer("pairs")
-        let threshold = try json.real("threshold")
-        guard !revisions.isEmpty, pairs > 0, threshold > 0, threshold.isFinite else {
+        let record = try BisectRecord(document: try FileTree.readBytes(directory + "/" + file), named: file)
+        guard !record.revisions.isEmpty, record.pairs > 0, record.threshold > 0, record.threshold.isFinite else {
             throw JSONShapeError(path: file, expected: "revisions, pairs and a threshold")
         }
-        var record = BisectRecord(
-            good: try Revision(json: try json.object("good")), revisions: revisions, pairs: pairs,
-            threshold: threshold, seed: Seed(seed), repository: try json.string("repository"),
-            builds: try json.string("builds"))
-        record.conclusion = try json.string("conclusion")
         return record
     }
 }
 
-extension Revision {
-    package var json: JSONValue {
-        .object([
-            JSONMember("name", .string(name)), JSONMember("commit", .string(commit)),
-            JSONMember("subject", .string(subject)),
-        ])
-    }
+extension BisectRecord: JSONRecord {
+    package static let blank = BisectRecord(
+        good: .blank, revisions: [.blank], pairs: 0, threshold: 0, seed: Seed(0), repository: "", builds: "")
 
-    package init(json: JSONObjectReader) throws(JSONShapeError) {
-        self.init(
-            name: try json.string("name"), commit: try json.string("commit"), subject: try json.string("subject"))
-    }
+    package static let fields: [JSONField<BisectRecord>] = [
+        .constant("format", format), .member("good", \.good), .member("revisions", \.revisions),
+        .member("pairs", \.pairs), .member("threshold", \.threshold),
+        JSONField("seed", write: { .string($0.seed.description) }) { (json, record) throws(JSONShapeError) in
+            record.seed = Seed(try UInt64(json: json ?? .null))
+        },
+        .member("repository", \.repository), .member("builds", \.builds), .member("conclusion", \.conclusion),
+    ]
+}
+
+extension Revision: JSONRecord {
+    package static let blank = Revision(name: "", commit: "", subject: "")
+    package static let fields: [JSONField<Revision>] = [
+        .member("name", \.name), .member("commit", \.commit), .member("subject", \.subject),
+    ]
 }
 
 /// What was found out about one revision: a line of `bisect.jsonl`. The first line compares the bad end with the good
@@ -87,7 +74,7 @@ package struct BisectStep: Sendable, Equatable {
 
     /// One session of paired measurements.
     package struct Measured: Sendable, Equatable {
-        package enum End: String, Sendable {
+        package enum End: String, JSONForm {
             case good, bad
         }
 
@@ -113,21 +100,6 @@ package struct BisectStep: Sendable, Equatable {
         (self.commit, self.mark, self.reason, self.measured) = (commit, mark, reason, measured)
     }
 
-    package var json: JSONValue {
-        .object([
-            JSONMember("commit", .string(commit)), JSONMember("mark", .string(mark.rawValue)),
-            JSONMember("reason", .string(reason)), JSONMember("measured", .array(measured.map(\.json))),
-        ])
-    }
-
-    package init(json: JSONObjectReader) throws(JSONShapeError) {
-        commit = try json.string("commit")
-        mark = try json.choice("mark", of: RevisionMark.self)
-        reason = try json.string("reason")
-        measured = []
-        for element in try json.objects("measured") { measured.append(try Measured(json: element)) }
-    }
-
     /// Appends the step by one write: a search that is killed leaves complete lines, and at most one incomplete last
     /// line.
     package func append(to directory: String) throws {
@@ -143,33 +115,38 @@ package struct BisectStep: Sendable, Equatable {
         if whole < bytes.count { try FileTree.truncate(path, to: whole) }
         var steps: [BisectStep] = []
         for line in bytes[..<whole].split(separator: UInt8(ascii: "\n")) {
-            let json = try JSONObjectReader(try JSONReader.read(Array(line)), path: "\(file) line \(steps.count + 1)")
-            steps.append(try BisectStep(json: json))
+            steps.append(try BisectStep(document: Array(line), named: "\(file) line \(steps.count + 1)"))
         }
         return steps
     }
 }
 
-extension BisectStep.Measured {
-    fileprivate var json: JSONValue {
-        var members = [
-            JSONMember("beside", .string(beside.rawValue)), JSONMember("finding", .string(finding.rawValue)),
-            JSONMember("raw", .string(raw)),
-        ]
+extension BisectStep: JSONRecord {
+    package static let blank = BisectStep(commit: "", mark: .skipped)
+    package static let fields: [JSONField<BisectStep>] = [
+        .member("commit", \.commit), .member("mark", \.mark), .member("reason", \.reason),
+        .member("measured", \.measured),
+    ]
+}
+
+extension RevisionMark: JSONForm {}
+extension SideComparison.Finding: JSONForm {}
+
+extension BisectStep.Measured: JSONForm {
+    package var json: JSONValue {
+        var members = [("beside", beside.json), ("finding", finding.json), ("raw", raw.json)]
         if let comparison {
             members += [
-                JSONMember("ratio", .real(comparison.ratio)), JSONMember("low", .real(comparison.low)),
-                JSONMember("high", .real(comparison.high)), JSONMember("pairs", .integer(comparison.pairCount)),
-                JSONMember("threshold", .real(comparison.threshold)),
+                ("ratio", comparison.ratio.json), ("low", comparison.low.json), ("high", comparison.high.json),
+                ("pairs", comparison.pairCount.json), ("threshold", comparison.threshold.json),
             ]
         }
-        return .object(members)
+        return .members(members)
     }
 
-    fileprivate init(json: JSONObjectReader) throws(JSONShapeError) {
-        beside = try json.choice("beside", of: End.self)
-        finding = try json.choice("finding", of: SideComparison.Finding.self)
-        raw = try json.string("raw")
+    package init(json value: JSONValue) throws(JSONShapeError) {
+        let json = try JSONObjectReader(value, path: "")
+        (beside, finding, raw) = (try json.member("beside"), try json.member("finding"), try json.member("raw"))
         guard json.has("ratio") else { return }
         comparison = SideComparison(
             ratio: try json.real("ratio"), low: try json.real("low"), high: try json.real("high"),

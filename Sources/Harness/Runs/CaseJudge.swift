@@ -17,21 +17,15 @@ struct CaseJudge: Sendable {
         var result = blank
         let details = end.report?.details ?? CaseDetails()
         result.durationNanoseconds = end.durationNanoseconds
-        if let report = end.report {
-            result.outcomes = report.outcomes
-            result.samples = report.samples
-            result.trials = report.trials
-            result.isCut = report.isCut
-        }
-        var causes = FailureCauses()
-        for cause in end.report?.causes ?? [] where !scenario.accepts.contains(cause.outcome) { causes.add(cause) }
-        if let ended = addProcessOutcome(end, &result), !scenario.accepts.contains(ended.outcome) { causes.add(ended) }
-        result.causes = causes.sorted
+        result.findings = end.report?.findings ?? CaseFindings()
+        result.causes.removeAll { scenario.accepts.contains($0.outcome) }
+        addProcessOutcome(end, accepted: scenario.accepts, &result)
+        result.causes = result.causes.gravestFirst
         if !result.causes.isEmpty {
             let roles = FileRoles(engine, below: directory)
             for place in result.causes.indices { result.causes[place].name(roles: roles.named) }
         }
-        result.outcome = result.outcomes.max { $0.outcome.gravity < $1.outcome.gravity }?.outcome
+        result.outcome = result.findings.gravest
         if let failure = harnessFailure(end, result) ?? Self.clockFailure(end, result) {
             result.verdict = .harnessError
             result.message = failure
@@ -117,27 +111,18 @@ struct CaseJudge: Sendable {
     }
 
     /// Adds the outcome of a worker that crashed, hung or exceeded its memory limit to those that it reported before.
-    /// - Returns: that outcome as a trial; nil if the worker ended by itself.
-    private func addProcessOutcome(_ end: WorkerEnd, _ result: inout CaseResult) -> Trial? {
+    private func addProcessOutcome(_ end: WorkerEnd, accepted: Set<Outcome>, _ result: inout CaseResult) {
         var outcome = end.stopped
         if outcome == nil, case .signalled = end.end { outcome = .crashed }
-        guard let outcome else { return nil }
+        guard let outcome else { return }
         var signal: Int32?
         if case .signalled(let number) = end.end, end.stopped == nil { signal = number }
         result.crash = CrashReport(signal: signal, standardError: end.standardError)
         let detail = CrashText.reason(end.standardError)
         let trial = Trial(address: FaultAddress(text: "case"), outcome: outcome, detail: detail, signal: signal)
         result.trials.append(trial)
-        if let index = result.outcomes.firstIndex(where: { $0.outcome == outcome }) {
-            result.outcomes[index].count += 1
-        } else {
-            result.outcomes.append(OutcomeCount(outcome: outcome, count: 1))
-            let order = Outcome.allCases
-            result.outcomes.sort { a, b in
-                order.firstIndex(of: a.outcome) ?? 0 < order.firstIndex(of: b.outcome) ?? 0
-            }
-        }
-        return trial
+        if !accepted.contains(outcome) { result.causes.add(trial) }
+        result.findings.count(outcome)
     }
 
     /// Why the case is a failure of the harness; nil if it says something about the engine.

@@ -47,36 +47,14 @@ package struct RunManifest: Sendable {
     /// Makes the directory if there is none, and replaces the file by a rename. The file has no member for an absent
     /// time budget, for instructions that are not counted, and for an empty list of counter budgets.
     package func write(to directory: RunDirectory) throws {
-        var members = [
-            JSONMember("hang_seconds", .real(hangSeconds)), JSONMember("memory_megabytes", .integer(memoryMegabytes)),
-            JSONMember("rounds", .integer(rounds)), JSONMember("measures", .bool(measures)),
-        ]
-        if let budgetSeconds { members.append(JSONMember("budget_seconds", .real(budgetSeconds))) }
-        if countsInstructions { members.append(JSONMember("instructions", .bool(true))) }
-        if !budgets.isEmpty { members.append(JSONMember("budgets", .array(budgets.map(\.json)))) }
-        members.append(JSONMember("cases", .array(cases.map(\.json))))
         try FileTree.createDirectory(directory.path)
-        try FileTree.replaceText(Self.file(directory), JSONValue.object(members).text + "\n")
+        try FileTree.replaceText(Self.file(directory), json.text + "\n")
     }
 
     /// - Throws: `FileTreeError` if there is no file; the error of the reader for a text that is no JSON;
     ///   `JSONShapeError` for a missing member, or one of another type, with its path in `cases.json`.
     package static func read(from directory: RunDirectory) throws -> RunManifest {
-        let value = try JSONReader.read(try FileTree.readBytes(file(directory)))
-        let reader = try JSONObjectReader(value, path: "cases.json")
-        var cases: [PlannedCase] = []
-        for element in try reader.objects("cases") { cases.append(try PlannedCase(json: element)) }
-        var manifest = RunManifest(
-            cases: cases, hangSeconds: try reader.real("hang_seconds"),
-            memoryMegabytes: try reader.integer("memory_megabytes"),
-            budgetSeconds: reader.has("budget_seconds") ? try reader.real("budget_seconds") : nil)
-        manifest.rounds = try reader.integer("rounds")
-        manifest.measures = try reader.bool("measures")
-        manifest.countsInstructions = reader.has("instructions") ? try reader.bool("instructions") : false
-        if reader.has("budgets") {
-            for budget in try reader.objects("budgets") { manifest.budgets.append(try Budget(json: budget)) }
-        }
-        return manifest
+        try RunManifest(document: try FileTree.readBytes(file(directory)), named: "cases.json")
     }
 
     /// A plan with the manifest's limits, for running its cases. It has no entries, engines and counter budgets: the
@@ -94,23 +72,23 @@ package struct RunManifest: Sendable {
     }
 }
 
-/// A planned case in `cases.json`. The member `verdict` is there only if the case does not run.
-extension PlannedCase {
-    var json: JSONValue {
-        var members = [JSONMember("test", test.json), JSONMember("weight", .real(weight))]
-        if let verdict { members.append(JSONMember("verdict", .string(verdict.rawValue))) }
-        members.append(JSONMember("reason", .string(reason)))
-        members.append(JSONMember("headline", .bool(isHeadline)))
-        members.append(JSONMember("control", .bool(hasControl)))
-        members.append(JSONMember("required", .bool(isRequired)))
-        return .object(members)
-    }
+extension RunManifest: JSONRecord {
+    package static let blank = RunManifest(cases: [], hangSeconds: 0, memoryMegabytes: 0, budgetSeconds: nil)
 
-    init(json: JSONObjectReader) throws(JSONShapeError) {
-        self.init(
-            test: try Case(json: try json.object("test")), weight: try json.real("weight"),
-            verdict: json.has("verdict") ? try json.choice("verdict", of: Verdict.self) : nil,
-            reason: try json.string("reason"), isHeadline: try json.bool("headline"),
-            hasControl: try json.bool("control"), isRequired: try json.bool("required"))
-    }
+    package static let fields: [JSONField<RunManifest>] = [
+        .member("hang_seconds", \.hangSeconds), .member("memory_megabytes", \.memoryMegabytes),
+        .member("rounds", \.rounds), .member("measures", \.measures), .member("budget_seconds", \.budgetSeconds),
+        .sparse("instructions", \.countsInstructions), .sparse("budgets", \.budgets), .member("cases", \.cases),
+    ]
+}
+
+/// A planned case in `cases.json`. The member `verdict` is there only if the case does not run.
+extension PlannedCase: JSONRecord {
+    package static let blank = PlannedCase(.blank)
+
+    package static let fields: [JSONField<PlannedCase>] = [
+        .member("test", \.test), .member("weight", \.weight), .member("verdict", \.verdict),
+        .member("reason", \.reason), .member("headline", \.isHeadline), .member("control", \.hasControl),
+        .member("required", \.isRequired),
+    ]
 }

@@ -151,8 +151,7 @@ package final class RunningWorker {
         result.involuntarySwitches = Int(usage.ru_nivcsw)
         guard !said.isEmpty else { return result }
         do {
-            let value = try JSONReader.read(said)
-            result.report = try WorkerReport(json: try JSONObjectReader(value, path: "report"))
+            result.report = try WorkerReport(document: said, named: "report")
         } catch {
             result.unreadable = "\(error)"
         }

@@ -47,8 +47,7 @@ package struct Worker {
     }
 
     private static func readRequest() throws -> WorkerRequest {
-        let bytes = try FileTree.readBytes("/dev/stdin")
-        return try WorkerRequest(json: try JSONObjectReader(try JSONReader.read(bytes), path: "request"))
+        try WorkerRequest(document: try FileTree.readBytes("/dev/stdin"), named: "request")
     }
 
     /// Does what the request asks for. Errors become a part of the report; findings before an error are kept.
@@ -65,7 +64,7 @@ package struct Worker {
         } catch {
             failure = "\(error)"
         }
-        var report = WorkerReport(caseReport)
+        var report = caseReport.ended
         report.harnessFailure = failure
         return report
     }

@@ -2,22 +2,13 @@ import JSONText
 import RunRecords
 
 /// What a build can run, as its `worker --describe` prints it: it decides whether two builds can be compared in a case.
-package struct WorkerDescription: Sendable, Equatable {
+package struct WorkerDescription: Equatable {
     package struct Engine: Hashable, Sendable {
         package var name: String
         package var version: String
         package var capabilities: [String]
         /// The digest of the shared library that has the engine; empty if the engine is part of the program.
         package var fileDigest = ""
-
-        fileprivate var json: JSONValue {
-            var members = [
-                JSONMember("name", .string(name)), JSONMember("version", .string(version)),
-                JSONMember("capabilities", .strings(capabilities)),
-            ]
-            if !fileDigest.isEmpty { members.append(JSONMember("file_digest", .string(fileDigest))) }
-            return .object(members)
-        }
     }
 
     package struct Scenario: Hashable, Sendable {
@@ -53,62 +44,6 @@ package struct WorkerDescription: Sendable, Equatable {
                 conditions: $0.conditionParameters.map(\.name))
         }
         datasets = registries.datasets.sources.map(\.name)
-    }
-
-    package var json: JSONValue {
-        .object([
-            JSONMember("assay", .string(build.version)), JSONMember("protocol", .integer(protocolVersion)),
-            JSONMember("program", .string(program)), JSONMember("build", build.json),
-            JSONMember(
-                "engines",
-                .array(engines.map(\.json))),
-            JSONMember(
-                "scenarios",
-                .array(
-                    scenarios.map {
-                        .object([
-                            JSONMember("slug", .string($0.slug)), JSONMember("family", .string($0.family)),
-                            JSONMember("parameters", .strings($0.parameters)),
-                            JSONMember("conditions", .strings($0.conditions)),
-                        ])
-                    })),
-            JSONMember("datasets", .strings(datasets)),
-        ])
-    }
-
-    /// Throws: also if the build is so old that it does not describe itself.
-    package init(json: JSONObjectReader) throws(JSONShapeError) {
-        protocolVersion = try json.integer("protocol")
-        program = try json.string("program")
-        build = try BuildDescription(json: try json.object("build"), version: try json.string("assay"))
-        engines = []
-        for engine in try json.objects("engines") {
-            engines.append(
-                Engine(
-                    name: try engine.string("name"), version: try engine.string("version"),
-                    capabilities: try Self.strings(engine, "capabilities"),
-                    fileDigest: engine.has("file_digest") ? try engine.string("file_digest") : ""))
-        }
-        scenarios = []
-        for scenario in try json.objects("scenarios") {
-            scenarios.append(
-                Scenario(
-                    slug: try scenario.string("slug"), family: try scenario.string("family"),
-                    parameters: try Self.strings(scenario, "parameters").sorted(),
-                    conditions: scenario.has("conditions") ? try Self.strings(scenario, "conditions") : []))
-        }
-        datasets = try Self.strings(json, "datasets")
-    }
-
-    private static func strings(_ json: JSONObjectReader, _ name: String) throws(JSONShapeError) -> [String] {
-        var list: [String] = []
-        for element in try json.array(name) {
-            guard case .string(let text) = element else {
-                throw JSONShapeError(path: "\(json.path).\(name)", expected: "strings")
-            }
-            list.append(text)
-        }
-        return list
     }
 
     /// Why this build cannot run a case; nil if it can.
@@ -164,4 +99,36 @@ package struct WorkerDescription: Sendable, Equatable {
         }
         return planned.verdict.map { $0.rawValue + (planned.reason.isEmpty ? "" : ", \(planned.reason)") }
     }
+}
+
+extension WorkerDescription: JSONRecord {
+    package static let blank = WorkerDescription(Registries(), build: .blank, program: "")
+
+    /// A build that does not describe itself is so old that no comparison can use it.
+    package static let fields: [JSONField<WorkerDescription>] = [
+        .member("assay", \.build.version), .member("protocol", \.protocolVersion), .member("program", \.program),
+        JSONField("build", write: { $0.build.json }) { (json, description) throws(JSONShapeError) in
+            description.build = try BuildDescription(json: json ?? .null, onto: description.build)
+        },
+        .member("engines", \.engines), .member("scenarios", \.scenarios), .member("datasets", \.datasets),
+    ]
+}
+
+extension WorkerDescription.Engine: JSONRecord {
+    package static let blank = Self(name: "", version: "", capabilities: [])
+    package static let fields: [JSONField<Self>] = [
+        .member("name", \.name), .member("version", \.version), .member("capabilities", \.capabilities),
+        .sparse("file_digest", \.fileDigest),
+    ]
+}
+
+extension WorkerDescription.Scenario: JSONRecord {
+    package static let blank = Self(slug: "", family: "", parameters: [])
+    package static let fields: [JSONField<Self>] = [
+        .member("slug", \.slug), .member("family", \.family),
+        JSONField("parameters", write: { $0.parameters.json }) { (json, scenario) throws(JSONShapeError) in
+            scenario.parameters = try [String](json: json ?? .null).sorted()
+        },
+        .lenient("conditions", \.conditions),
+    ]
 }

@@ -6,7 +6,7 @@ package struct WorkerRequest: Sendable, Equatable {
     /// Raised when an older worker would misread a request. `assay worker --describe` prints it.
     package static let protocolVersion = 2
 
-    package enum Task: String, Sendable {
+    package enum Task: String, JSONForm {
         case runCase = "case"
         /// Build the case's fixture into `fixture`, and verify it.
         case buildFixture = "fixture"
@@ -38,134 +38,54 @@ package struct WorkerRequest: Sendable, Equatable {
         self.deadline = deadline
         self.onlyTrial = onlyTrial
     }
+}
 
-    package var json: JSONValue {
-        var members = [
-            JSONMember("protocol", .integer(Self.protocolVersion)), JSONMember("task", .string(task.rawValue)),
-            JSONMember("test", test.json), JSONMember("directory", .string(directory)),
-            JSONMember("deadline", .unsigned(deadline)),
-        ]
-        if let fixture { members.append(JSONMember("fixture", .string(fixture))) }
-        if let onlyTrial { members.append(JSONMember("trial", .string(onlyTrial.text))) }
-        if let keepDirectory { members.append(JSONMember("keep", .string(keepDirectory))) }
-        if !arguments.isEmpty { members.append(JSONMember("arguments", .strings(arguments))) }
-        for (word, file) in [("engine", files.own), ("library", files.library)] {
-            guard let file else { continue }
-            members += [
-                JSONMember("\(word)_file", .string(file.path)), JSONMember("\(word)_digest", .string(file.digest)),
-            ]
-        }
-        return .object(members)
+extension WorkerRequest: JSONRecord {
+    package static let blank = WorkerRequest(task: .runCase, test: .blank, directory: "", fixture: nil, deadline: 0)
+
+    package static let fields: [JSONField<WorkerRequest>] = [
+        .constant("protocol", protocolVersion), .member("task", \.task), .member("test", \.test),
+        .member("directory", \.directory), .member("deadline", \.deadline), .member("fixture", \.fixture),
+        .member("trial", \.onlyTrial), .member("keep", \.keepDirectory), .sparse("arguments", \.arguments),
+        .member("engine_file", \.files.own.path), .member("engine_digest", \.files.own.digest),
+        .member("library_file", \.files.library.path), .member("library_digest", \.files.library.digest),
+    ]
+}
+
+/// Both members are there, or neither.
+extension EngineFile? {
+    fileprivate var path: String? {
+        get { self?.path }
+        set { self = newValue.map { EngineFile(path: $0, digest: "") } }
     }
 
-    package init(json: JSONObjectReader) throws(JSONShapeError) {
-        guard try json.integer("protocol") == Self.protocolVersion else {
-            throw JSONShapeError(path: json.path + ".protocol", expected: String(Self.protocolVersion))
-        }
-        self.init(
-            task: try json.choice("task", of: Task.self), test: try Case(json: try json.object("test")),
-            directory: try json.string("directory"),
-            fixture: json.has("fixture") ? try json.string("fixture") : nil,
-            deadline: try json.unsigned("deadline"),
-            onlyTrial: json.has("trial") ? FaultAddress(text: try json.string("trial")) : nil)
-        keepDirectory = json.has("keep") ? try json.string("keep") : nil
-        if json.has("arguments") { arguments = try WorkerReport.strings(json, "arguments") }
-        files = EngineFiles(own: try Self.file("engine", json), library: try Self.file("library", json))
-    }
-
-    private static func file(_ word: String, _ json: JSONObjectReader) throws(JSONShapeError) -> EngineFile? {
-        guard json.has("\(word)_file") else { return nil }
-        return EngineFile(path: try json.string("\(word)_file"), digest: try json.string("\(word)_digest"))
+    fileprivate var digest: String? {
+        get { self?.digest }
+        set { self?.digest = newValue ?? "" }
     }
 }
 
-/// The answer of a worker process: one JSON document on file descriptor 3.
-package struct WorkerReport: Sendable, Equatable {
-    package var outcomes: [OutcomeCount] = []
-    package var samples: [Sample] = []
-    package var trials: [Trial] = []
-    /// The causes of every outcome but `correct`.
-    package var causes: [FailureCause] = []
-    package var details = CaseDetails()
-    package var messages: [String] = []
-    package var brokenTrials: [String] = []
-    package var isCut = false
-    package var isInconclusive = false
-    /// The result of the one trial that was asked for.
-    package var replayed: ReplayedTrial?
-    /// Why the worker could not do its task.
-    package var harnessFailure: String?
+extension WorkerReport: JSONRecord {
+    package static let blank = WorkerReport()
 
-    package init() {}
-
-    package init(_ report: CaseReport) {
-        for outcome in Outcome.allCases {
-            if let count = report.outcomes[outcome] {
-                outcomes.append(OutcomeCount(outcome: outcome, count: count))
+    /// Reports of older workers have no causes. The codes are read before the details, whose map needs them.
+    package static let fields: [JSONField<WorkerReport>] = [
+        .outcomes(\.findings.outcomes), .member("samples", \.findings.samples), .member("trials", \.findings.trials),
+        .lenient("causes", \.findings.causes),
+        JSONField("codes", write: { .string(hexadecimal($0.details.trialCodes)) }) {
+            (json, report) throws(JSONShapeError) in
+            guard let codes = bytes(hexadecimal: try String(json: json ?? .null)) else {
+                throw JSONShapeError(expected: "pairs of hexadecimal digits")
             }
-        }
-        samples = report.samples
-        trials = report.trials
-        causes = report.causes.list
-        // A case with a single outcome has no sweep: the count of its outcome says everything.
-        details = CaseDetails(
-            series: report.series, histograms: report.histograms,
-            trialCodes: report.trialCodes.count > 1 ? report.trialCodes : [],
-            map: report.trialCodes.count > 1 ? report.map : nil)
-        messages = report.messages
-        brokenTrials = report.brokenTrials
-        isCut = report.isCut
-        isInconclusive = report.isInconclusive
-        replayed = report.replayed
-    }
-
-    package var json: JSONValue {
-        var members = [
-            JSONMember("outcomes", .object(outcomes.map { JSONMember($0.outcome.rawValue, .integer($0.count)) })),
-            JSONMember("samples", .array(samples.map(\.json))), JSONMember("trials", .array(trials.map(\.json))),
-            JSONMember("causes", .array(causes.map(\.json))), JSONMember("details", details.json),
-            JSONMember("codes", .string(Self.hexadecimal(details.trialCodes))),
-            JSONMember("messages", .strings(messages)), JSONMember("broken", .strings(brokenTrials)),
-            JSONMember("cut", .bool(isCut)), JSONMember("inconclusive", .bool(isInconclusive)),
-        ]
-        if let replayed { members.append(JSONMember("replayed", replayed.json)) }
-        if let harnessFailure { members.append(JSONMember("failure", .string(harnessFailure))) }
-        return .object(members)
-    }
-
-    package init(json: JSONObjectReader) throws(JSONShapeError) {
-        let counts = try json.object("outcomes")
-        for outcome in Outcome.allCases where counts.has(outcome.rawValue) {
-            outcomes.append(OutcomeCount(outcome: outcome, count: try counts.integer(outcome.rawValue)))
-        }
-        for reader in try json.objects("samples") { samples.append(try Sample(json: reader)) }
-        for reader in try json.objects("trials") { trials.append(try Trial(json: reader)) }
-        // Reports of older workers have no causes.
-        if json.has("causes") {
-            for reader in try json.objects("causes") { causes.append(try FailureCause(json: reader)) }
-        }
-        guard let codes = Self.bytes(hexadecimal: try json.string("codes")) else {
-            throw JSONShapeError(path: json.path + ".codes", expected: "pairs of hexadecimal digits")
-        }
-        details = try CaseDetails(json: try json.object("details"), trialCodes: codes)
-        messages = try Self.strings(json, "messages")
-        brokenTrials = try Self.strings(json, "broken")
-        isCut = try json.bool("cut")
-        isInconclusive = try json.bool("inconclusive")
-        replayed = json.has("replayed") ? try ReplayedTrial(json: try json.object("replayed")) : nil
-        harnessFailure = json.has("failure") ? try json.string("failure") : nil
-    }
-
-    fileprivate static func strings(_ json: JSONObjectReader, _ name: String) throws(JSONShapeError) -> [String] {
-        var list: [String] = []
-        for element in try json.array(name) {
-            guard case .string(let text) = element else {
-                throw JSONShapeError(path: "\(json.path).\(name)", expected: "strings")
-            }
-            list.append(text)
-        }
-        return list
-    }
+            report.details.trialCodes = codes
+        },
+        JSONField("details", write: { $0.details.json }) { (json, report) throws(JSONShapeError) in
+            report.details = try CaseDetails(json: json ?? .null, onto: report.details)
+        },
+        .member("messages", \.messages), .member("broken", \.brokenTrials), .member("cut", \.findings.isCut),
+        .member("inconclusive", \.isInconclusive), .member("replayed", \.replayed),
+        .member("failure", \.harnessFailure),
+    ]
 
     private static func hexadecimal(_ bytes: [UInt8]) -> String {
         let digits = Array("0123456789abcdef".utf8)

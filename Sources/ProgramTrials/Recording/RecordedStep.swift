@@ -80,8 +80,7 @@ package struct RecordedStep {
 
     private static func report(_ path: String) throws -> WorkerReport? {
         let bytes = try FileTree.readBytes(path)
-        if bytes.isEmpty { return nil }
-        return try WorkerReport(json: try JSONObjectReader(try JSONReader.read(bytes), path: "report"))
+        return bytes.isEmpty ? nil : try WorkerReport(document: bytes, named: "report")
     }
 
     /// The failure, if the engine caused it; nil after a normal end.

@@ -46,11 +46,11 @@ package struct SiteDirectory: Sendable {
         guard try json.string("format") == format else {
             throw JSONShapeError(path: marker + ".format", expected: format)
         }
-        return try json.array("pages").map { element in
-            guard case .string(let name) = element, name.hasSuffix(".html"), !name.hasPrefix("."), !name.contains("/")
-            else { throw JSONShapeError(path: marker + ".pages", expected: "names of pages") }
-            return name
+        let names = try json.strings("pages")
+        guard names.allSatisfy({ $0.hasSuffix(".html") && !$0.hasPrefix(".") && !$0.contains("/") }) else {
+            throw JSONShapeError(path: marker + ".pages", expected: "names of pages")
         }
+        return names
     }
 
     /// Writes the pages, and removes earlier ones that are not among them. The marker is written first, so that the

@@ -1,14 +1,15 @@
+import JSONText
 import Seeds
 
 /// The family of a scenario: the kind of question that it answers.
-package enum Family: String, Sendable, CaseIterable {
+package enum Family: String, JSONForm, Sendable, CaseIterable {
     case workload, concurrency, growth, corruption, crash, invalidation, migration, relations, queries
     /// Scenarios that break the harness on purpose. They are in no list, and run only if they are named.
     case planted
 }
 
 /// Which committed transactions survive a power failure. Results of different durability classes are never compared.
-package enum DurabilityClass: String, Sendable, CaseIterable {
+package enum DurabilityClass: String, JSONForm, Sendable, CaseIterable {
     /// Every commit that returned survives.
     case full
     /// A prefix of the commits survives, and no transaction is torn.
@@ -18,7 +19,7 @@ package enum DurabilityClass: String, Sendable, CaseIterable {
 }
 
 /// A named value that changes what a scenario does.
-package struct CaseParameter: Hashable, Sendable {
+package struct CaseParameter: NamedText, Hashable, Sendable {
     package var name: String
     package var value: String
 
@@ -76,5 +77,22 @@ package struct Case: Hashable, Sendable {
 
     package func parameter(_ name: String) -> String? {
         parameters.first { $0.name == name }?.value
+    }
+}
+
+extension Case: JSONRecord {
+    package static let blank = Case(
+        scenario: "", family: .workload, engine: "", dataset: "", size: 0, parameters: [], seed: Seed(0),
+        durability: .full)
+
+    package static let fields: [JSONField<Case>] = [
+        .member("scenario", \.scenario), .member("family", \.family), .member("engine", \.engine),
+        .member("dataset", \.dataset), .member("size", \.size), .member("durability", \.durability),
+        .member("seed", \.seed.rawValue), .texts("parameters", \.storedParameters),
+    ]
+
+    private var storedParameters: [CaseParameter] {
+        get { parameters }
+        set { parameters = newValue.sorted { $0.name < $1.name } }
     }
 }

@@ -1,3 +1,4 @@
+import JSONText
 import Measuring
 
 /// The abnormal end of a worker process.
@@ -14,12 +15,21 @@ package struct CrashReport: Hashable, Sendable {
     }
 }
 
+extension CrashReport: JSONRecord {
+    package static let blank = CrashReport()
+    package static let fields: [JSONField<CrashReport>] = [
+        .member("signal", \.signal), .member("exit_status", \.exitStatus), .member("stderr", \.standardError),
+    ]
+}
+
 /// A setting of an engine with the value that it ran with: `synchronous` = `FULL`.
-package struct EngineSetting: Hashable, Sendable {
+package struct EngineSetting: NamedText, Hashable, Sendable {
     package var name: String
     package var value: String
 
-    package init(_ name: String, _ value: String) {
+    package init(_ name: String, _ value: String) { self.init(name: name, value: value) }
+
+    package init(name: String, value: String) {
         self.name = name
         self.value = value
     }
@@ -54,7 +64,7 @@ package struct Turn: Hashable, Sendable {
     package var side: Side
 
     /// One engine of a comparison is measured as two identical sides, whose difference is noise.
-    package enum Side: String, Sendable, CaseIterable {
+    package enum Side: String, JSONForm, Sendable, CaseIterable {
         case measured = ""
         case control
     }
@@ -70,85 +80,82 @@ package struct Turn: Hashable, Sendable {
 /// Deterministic fields, for equal seed, plan and binary: the case, verdict, outcome, outcome counts, trials, causes,
 /// settings, and samples and series of the deterministic kind. The others (duration, crash, histograms, `isCut`,
 /// message) are measured, and so are the counts of a case that was cut by its budget.
+@dynamicMemberLookup
 package struct CaseResult: Sendable, Equatable {
     package var test: Case
     /// The measurement of this case: its round and side.
     package var turn: Turn
-    package var engineVersion: String
-    package var settings: [EngineSetting]
+    package var engineVersion = ""
+    package var settings: [EngineSetting] = []
     package var verdict: Verdict
     /// The gravest outcome of all trials; nil if no trial ran.
     package var outcome: Outcome?
-    /// In the order of `Outcome.allCases`, without zeros.
-    package var outcomes: [OutcomeCount]
-    package var samples: [Sample]
-    /// The first 20 trials of every outcome that is not honest.
-    package var trials: [Trial]
-    /// The causes of outcomes that the scenario does not accept, the gravest first. They count all trials.
-    package var causes: [FailureCause]
+    /// The members of the findings are members of the result.
+    package var findings = CaseFindings()
     /// The promises that the case tested, each with the result.
-    package var promises: [JudgedPromise]
+    package var promises: [JudgedPromise] = []
     /// The reason for the verdict, in a sentence; empty for a plain pass.
-    package var message: String
+    package var message = ""
     package var crash: CrashReport?
-    package var durationNanoseconds: UInt64
-    /// Whether the case used up its share of the budget, and stopped before its work was done.
-    package var isCut: Bool
+    package var durationNanoseconds: UInt64 = 0
     /// Whether threads ran freely: then the interleaving of operations differs from run to run.
-    package var hasFreeSchedule: Bool
+    package var hasFreeSchedule = false
     /// Whether the case judges the state after a power failure: it is conclusive only if the machine's syncs are
     /// honest.
-    package var restsOnSyncs: Bool
+    package var restsOnSyncs = false
 
     package init(test: Case, verdict: Verdict, turn: Turn = Turn()) {
         self.test = test
         self.turn = turn
-        self.engineVersion = ""
-        self.settings = []
         self.verdict = verdict
-        self.outcome = nil
-        self.outcomes = []
-        self.samples = []
-        self.trials = []
-        self.causes = []
-        self.promises = []
-        self.message = ""
-        self.crash = nil
-        self.durationNanoseconds = 0
-        self.isCut = false
-        self.hasFreeSchedule = false
-        self.restsOnSyncs = false
     }
 
-    package func count(of outcome: Outcome) -> Int {
-        outcomes.first { $0.outcome == outcome }?.count ?? 0
+    package subscript<Value>(dynamicMember member: WritableKeyPath<CaseFindings, Value>) -> Value {
+        get { findings[keyPath: member] }
+        _modify { yield &findings[keyPath: member] }
     }
+
+    package func count(of outcome: Outcome) -> Int { findings.count(of: outcome) }
 
     package var trialCount: Int {
-        outcomes.reduce(0) { $0 + $1.count }
+        findings.outcomes.reduce(0) { $0 + $1.count }
     }
 
     /// The first sample with that metric, statistic and label.
     package func value(_ metric: Metric, statistic: String = "value", label: String = "") -> Double? {
-        samples.first { $0.metric.name == metric.name && $0.statistic == statistic && $0.label == label }?.value
+        let matches = { (sample: Sample) in
+            sample.metric.name == metric.name && sample.statistic == statistic && sample.label == label
+        }
+        return findings.samples.first(where: matches)?.value
     }
 }
 
-/// The part of a case that is too large for its line in results.jsonl.
-package struct CaseDetails: Sendable, Equatable {
-    package var series: [Series]
-    package var histograms: [NamedHistogram]
-    /// `Outcome.code` of every trial in address order; empty for a case without a sweep.
-    package var trialCodes: [UInt8]
-    /// The positions that the trials of a sweep over files damaged.
-    package var map: SweepMap?
+extension CaseResult: JSONRecord {
+    package static let blank = CaseResult(test: .blank, verdict: .pass)
 
-    package init(
-        series: [Series] = [], histograms: [NamedHistogram] = [], trialCodes: [UInt8] = [], map: SweepMap? = nil
-    ) {
-        self.series = series
-        self.histograms = histograms
-        self.trialCodes = trialCodes
-        self.map = map
+    /// Its line in results.jsonl. Older results have no causes.
+    package static let fields: [JSONField<CaseResult>] = [
+        .derived("case") { .string($0.test.id) }, .member("round", \.turn.round), .member("side", \.turn.side),
+        .member("test", \.test), .member("engine_version", \.engineVersion), .texts("settings", \.settings),
+        .member("verdict", \.verdict), .member("outcome", \.outcome), .outcomes(\.findings.outcomes),
+        .member("samples", \.findings.samples), .member("trials", \.findings.trials), .member("message", \.message),
+        .sparse("causes", \.findings.causes), .sparse("promises", \.promises), .member("crash", \.crash),
+        .member("duration_ns", \.durationNanoseconds), .member("cut", \.findings.isCut),
+        .member("free_schedule", \.hasFreeSchedule), .sparse("rests_on_syncs", \.restsOnSyncs),
+    ]
+}
+
+extension JSONField {
+    /// Counts by the name of the outcome. Names that this build does not know are left out.
+    package static func outcomes(_ member: Member<[OutcomeCount]>) -> JSONField {
+        JSONField(
+            "outcomes",
+            write: { .object($0[keyPath: member].map { JSONMember($0.outcome.rawValue, .integer($0.count)) }) }
+        ) { (json, record) throws(JSONShapeError) in
+            let counts = try [String: Int](json: json ?? .null)
+            record[keyPath: member] = Outcome.allCases.compactMap { outcome in
+                counts[outcome.rawValue].map { OutcomeCount(outcome: outcome, count: $0) }
+            }
+        }
     }
 }

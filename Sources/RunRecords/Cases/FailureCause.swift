@@ -28,6 +28,10 @@ package struct FailureCause: Hashable, Sendable {
             detail: String(trial.detail.prefix(Self.longestDetail)))
     }
 
+    /// The most causes that are kept apart. All further ones of an outcome are counted together as its remainder.
+    package static let most = 40
+    /// The text of the remainder.
+    package static let remainder = "others"
     package static let longestDetail = 300
     private static let longestText = 160
 
@@ -198,77 +202,50 @@ private struct CauseScanner {
     }
 }
 
-/// Collects trials by cause, with the first trial of each cause as its example.
-package struct FailureCauses: Sendable, Equatable {
-    package private(set) var list: [FailureCause] = []
-    private var places: [FailureCause.Key: Int] = [:]
-
-    /// The most causes that are kept apart. All further ones of an outcome are counted together as its remainder.
-    package static let most = 40
-    /// The text of the remainder.
-    package static let remainder = "others"
-
-    package init() {}
-
+// Trials collected by cause, with the first trial of each cause as its example.
+extension [FailureCause] {
     package mutating func add(_ trial: Trial) {
         add(FailureCause(trial))
     }
 
     package mutating func add(_ cause: FailureCause) {
-        if let place = places[cause.key] {
-            list[place].count += cause.count
-            return
-        }
         var cause = cause
-        if list.count >= Self.most {
-            (cause.text, cause.roleText) = (Self.remainder, nil)
-            if let place = places[cause.key] {
-                list[place].count += cause.count
-                return
-            }
+        if count >= FailureCause.most, !contains(where: { $0.key == cause.key }) {
+            (cause.text, cause.roleText) = (FailureCause.remainder, nil)
         }
-        places[cause.key] = list.count
-        list.append(cause)
+        if let place = firstIndex(where: { $0.key == cause.key }) {
+            self[place].count += cause.count
+        } else {
+            append(cause)
+        }
     }
 
     /// The gravest first; among equal outcomes the most frequent first.
-    package var sorted: [FailureCause] {
-        list.sorted {
+    package var gravestFirst: [FailureCause] {
+        sorted {
             ($0.outcome.gravity, $0.count, $1.text) > ($1.outcome.gravity, $1.count, $0.text)
         }
     }
 }
 
-extension FailureCause {
-    package var json: JSONValue {
-        var members = [
-            JSONMember("outcome", .string(outcome.rawValue)), JSONMember("text", .string(text)),
-            JSONMember("count", .integer(count)), JSONMember("example", .string(example.text)),
-            JSONMember("detail", .string(detail)),
-        ]
-        if let roleText { members.append(JSONMember("role_text", .string(roleText))) }
-        return .object(members)
-    }
-
-    package init(json: JSONObjectReader) throws(JSONShapeError) {
-        self.init(
-            outcome: try json.choice("outcome", of: Outcome.self), text: try json.string("text"),
-            count: try json.integer("count"), example: FaultAddress(text: try json.string("example")),
-            detail: try json.string("detail"))
-        roleText = json.has("role_text") ? try json.string("role_text") : nil
-    }
+extension FailureCause: JSONRecord {
+    package static let blank = FailureCause(Trial.blank)
+    package static let fields: [JSONField<FailureCause>] = [
+        .member("outcome", \.outcome), .member("text", \.text), .member("count", \.count),
+        .member("example", \.example), .member("detail", \.detail), .member("role_text", \.roleText),
+    ]
 }
 
 extension CaseResult {
     /// The causes of the failures. If the result has none (it was left out, or it is older than causes), they are those
     /// of its trials, or else its outcome with its message.
     package var failureCauses: [FailureCause] {
-        if !causes.isEmpty { return causes }
-        var found = FailureCauses()
-        for trial in trials where !trial.outcome.isHonest { found.add(trial) }
-        if found.list.isEmpty, let outcome, outcome != .correct || verdict == .harnessError {
+        if !self.causes.isEmpty { return self.causes }
+        var found: [FailureCause] = []
+        for trial in self.trials where !trial.outcome.isHonest { found.add(trial) }
+        if found.isEmpty, let outcome, outcome != .correct || verdict == .harnessError {
             found.add(Trial(address: FaultAddress(text: "case"), outcome: outcome, detail: message))
         }
-        return found.sorted
+        return found.gravestFirst
     }
 }

@@ -1,5 +1,7 @@
+import JSONText
+
 /// The kind of a fault, by the word that its addresses begin with.
-package enum FaultKind: String, Sendable, CaseIterable {
+package enum FaultKind: String, JSONForm, Sendable, CaseIterable {
     /// One inverted bit.
     case flip = "bit"
     /// A truncated file.
@@ -108,4 +110,9 @@ package struct FaultAddress: Hashable, Sendable, CustomStringConvertible {
         let numbers = parts.compactMap { Int($0) }
         return numbers.count == parts.count && numbers.count == (fault.hasTwoPlaces ? 2 : 1) ? numbers : nil
     }
+}
+
+extension FaultAddress: JSONForm {
+    package var json: JSONValue { .string(text) }
+    package init(json: JSONValue) throws(JSONShapeError) { self.init(text: try String(json: json)) }
 }

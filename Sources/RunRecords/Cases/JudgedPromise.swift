@@ -1,7 +1,7 @@
 import JSONText
 
 /// What a broken promise costs. The two kinds are counted apart: an engine that hangs has lost no data.
-package enum Concern: String, Sendable, CaseIterable {
+package enum Concern: String, JSONForm, Sendable, CaseIterable {
     /// Data is lost or wrong, or a process was ended: waiting does not help.
     case safety
     /// An operation takes more time, or a file more space, than promised.
@@ -10,7 +10,7 @@ package enum Concern: String, Sendable, CaseIterable {
 
 /// How much a transaction may see of others, from weak to strong: each level forbids all that the levels before it
 /// forbid.
-package enum IsolationLevel: String, Sendable, CaseIterable, Comparable {
+package enum IsolationLevel: String, JSONForm, Sendable, CaseIterable, Comparable {
     /// A read returns only committed values, and no intermediate ones.
     case readCommitted = "read-committed"
     /// A transaction reads one version, and of two transactions that write the same row only one commits.
@@ -28,7 +28,7 @@ package enum IsolationLevel: String, Sendable, CaseIterable, Comparable {
 
 /// A promise that a case tested, with the result.
 package struct JudgedPromise: Hashable, Sendable {
-    package enum State: String, Sendable, CaseIterable {
+    package enum State: String, JSONForm, Sendable, CaseIterable {
         case kept
         case broken
         /// Broken, in a way that the list of known violations has.
@@ -51,19 +51,11 @@ package struct JudgedPromise: Hashable, Sendable {
     }
 }
 
-extension JudgedPromise {
-    package var json: JSONValue {
-        .object([
-            JSONMember("kind", .string(kind)), JSONMember("concern", .string(concern.rawValue)),
-            JSONMember("state", .string(state.rawValue)),
-        ])
-    }
-
-    package init(json: JSONObjectReader) throws(JSONShapeError) {
-        self.init(
-            kind: try json.string("kind"), concern: try json.choice("concern", of: Concern.self),
-            state: try json.choice("state", of: State.self))
-    }
+extension JudgedPromise: JSONRecord {
+    package static let blank = JudgedPromise(kind: "", concern: .safety, state: .open)
+    package static let fields: [JSONField<JudgedPromise>] = [
+        .member("kind", \.kind), .member("concern", \.concern), .member("state", \.state),
+    ]
 }
 
 extension JudgedPromise {

@@ -1,5 +1,7 @@
+import JSONText
+
 /// What happened in a trial, or in a case without trials. The verdict decides whether that is right.
-package enum Outcome: String, Sendable, CaseIterable {
+package enum Outcome: String, JSONForm, Sendable, CaseIterable {
     case correct
     /// The open reported the damage.
     case detectedAtOpen = "detected-at-open"
@@ -74,7 +76,7 @@ package enum Outcome: String, Sendable, CaseIterable {
 }
 
 /// The outcome judged by what the scenario, the engine and the durability class promise.
-package enum Verdict: String, Sendable, CaseIterable {
+package enum Verdict: String, JSONForm, Sendable, CaseIterable {
     case pass
     case violation
     /// A violation that is listed with its reason: it is counted like others, but does not fail the run.

@@ -82,15 +82,13 @@ extension SweepMap {
 
     /// - Parameter limit: the most positions. A map with more trials than the case has does not belong to the case.
     package init(json: JSONObjectReader, limit: Int) throws(JSONShapeError) {
-        let fault = try json.choice("fault", of: FaultKind.self)
+        let fault: FaultKind = try json.member("fault")
         let positions = try Self.numbers("positions", json, limit: limit)
         let others = json.has("others") ? try Self.numbers("others", json, limit: limit) : []
         guard others.count == (fault.hasTwoPlaces ? positions.count : 0) else {
             throw JSONShapeError(path: json.path + ".others", expected: "a number for each trial with two places")
         }
-        var files: [File] = []
-        for file in try json.objects("files") { files.append(try File(json: file)) }
-        self.init(fault: fault, positions: positions, others: others, files: files)
+        self.init(fault: fault, positions: positions, others: others, files: try json.member("files"))
     }
 
     private static func numbers(
@@ -133,28 +131,27 @@ extension SweepMap {
     }
 }
 
-extension SweepMap.File {
-    fileprivate var json: JSONValue {
-        .object([
-            JSONMember("name", .string(name)), JSONMember("bytes", .integer(byteCount)),
-            JSONMember(
-                "owners",
-                .array(
-                    owners.map { range in
-                        .array([.string(range.name), .integer(range.pages.lowerBound), .integer(range.pages.count)])
-                    })),
-        ])
-    }
+extension SweepMap.File: JSONRecord {
+    package static let blank = SweepMap.File(name: "", byteCount: 0)
 
-    fileprivate init(json: JSONObjectReader) throws(JSONShapeError) {
-        self.init(name: try json.string("name"), byteCount: try json.integer("bytes"))
-        guard byteCount >= 0 else { throw JSONShapeError(path: json.path + ".bytes", expected: "a number from 0") }
-        for element in try json.array("owners") {
-            guard case .array(let parts) = element, parts.count == 3, case .string(let name) = parts[0],
-                case .integer(let first) = parts[1], case .integer(let count) = parts[2], first >= 0, count > 0,
-                !first.addingReportingOverflow(count).overflow
-            else { throw JSONShapeError(path: json.path + ".owners", expected: "name, first page and count") }
-            owners.append(SweepMap.PageRange(name: name, pages: Int(first)..<Int(first + count)))
-        }
+    package static let fields: [JSONField<SweepMap.File>] = [
+        .member("name", \.name),
+        JSONField("bytes", write: { .integer($0.byteCount) }) { (json, file) throws(JSONShapeError) in
+            file.byteCount = try Int(json: json ?? .null)
+            guard file.byteCount >= 0 else { throw JSONShapeError(expected: "a number from 0") }
+        },
+        .member("owners", \.owners),
+    ]
+}
+
+extension SweepMap.PageRange: JSONForm {
+    package var json: JSONValue { .array([.string(name), .integer(pages.lowerBound), .integer(pages.count)]) }
+
+    package init(json: JSONValue) throws(JSONShapeError) {
+        guard case .array(let parts) = json, parts.count == 3, case .string(let name) = parts[0],
+            case .integer(let first) = parts[1], case .integer(let count) = parts[2], first >= 0, count > 0,
+            !first.addingReportingOverflow(count).overflow
+        else { throw JSONShapeError(expected: "name, first page and count") }
+        self.init(name: name, pages: Int(first)..<Int(first + count))
     }
 }

@@ -1,3 +1,5 @@
+import JSONText
+
 /// The result of one fault.
 package struct Trial: Hashable, Sendable {
     package var address: FaultAddress
@@ -13,4 +15,12 @@ package struct Trial: Hashable, Sendable {
         self.detail = detail
         self.signal = signal
     }
+}
+
+extension Trial: JSONRecord {
+    package static let blank = Trial(address: FaultAddress(text: ""), outcome: .correct)
+    package static let fields: [JSONField<Trial>] = [
+        .member("address", \.address), .member("outcome", \.outcome), .member("detail", \.detail),
+        .member("signal", \.signal),
+    ]
 }

@@ -66,6 +66,6 @@ extension Metric {
 extension CaseResult {
     /// The witnesses that a checker of histories found, for display.
     package var witnesses: [WitnessTimeline] {
-        samples.compactMap { $0.metric.name == Metric.witness.name ? WitnessTimeline(label: $0.label) : nil }
+        findings.samples.compactMap { $0.metric.name == Metric.witness.name ? WitnessTimeline(label: $0.label) : nil }
     }
 }

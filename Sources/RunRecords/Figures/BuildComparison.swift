@@ -75,7 +75,7 @@ extension CaseResult {
     ///
     /// It is never p99 or above, nor a maximum: a single measurement determines them too poorly.
     package var judgedFigure: FigureName? {
-        let own = samples.filter { !$0.label.hasPrefix("raw ") && $0.metric.kind == .measured }
+        let own = findings.samples.filter { !$0.label.hasPrefix("raw ") && $0.metric.kind == .measured }
         func first(_ matches: (Sample) -> Bool) -> Sample? { own.first(where: matches) }
         let sample =
             first { $0.metric.direction == .higherIsBetter && $0.metric.unit.hasSuffix("/s") }

@@ -4,16 +4,24 @@ import Seeds
 
 /// How long a measurement of each case took on a machine, with its fixture and its process. A later run estimates its
 /// rounds by it.
-package struct CaseDurations: Equatable, Sendable {
+package struct CaseDurations: JSONRecord, Equatable {
     /// Version of this format.
     package static let format = "assay-durations/1"
 
     /// The file, beside the directories of runs, relative to the working directory.
     package static let file = "Reports/durations.json"
 
-    private struct Entry: Equatable, Sendable {
+    package static let blank = CaseDurations()
+    package static let fields: [JSONField<CaseDurations>] = [
+        .constant("format", format), .member("machines", \.entries),
+    ]
+
+    private struct Entry: JSONRecord, Equatable {
         var machine: Machine
         var seconds: [String: Double]
+
+        static let blank = Entry(machine: .blank, seconds: [:])
+        static let fields: [JSONField<Entry>] = [.member("machine", \.machine), .member("cases", \.seconds)]
     }
 
     private var entries: [Entry] = []
@@ -42,33 +50,8 @@ package struct CaseDurations: Equatable, Sendable {
     /// Empty if there is no such file. Throws: `JSONError` and `JSONShapeError` if the file has other contents.
     package static func read(_ path: String) throws -> CaseDurations {
         guard FileTree.exists(path) else { return CaseDurations() }
-        let json = try JSONObjectReader(try JSONReader.read(try FileTree.readBytes(path)), path: path)
-        guard try json.string("format") == format else {
-            throw JSONShapeError(path: path + ".format", expected: format)
-        }
-        var durations = CaseDurations()
-        for entry in try json.objects("machines") {
-            var seconds: [String: Double] = [:]
-            let cases = try entry.object("cases")
-            if case .object(let members) = cases.value {
-                for member in members { seconds[member.name] = try cases.real(member.name) }
-            }
-            durations.entries.append(
-                Entry(machine: try Machine(json: try entry.object("machine")), seconds: seconds))
-        }
-        return durations
+        return try CaseDurations(document: try FileTree.readBytes(path), named: path)
     }
 
-    package func write(_ path: String) throws(FileTreeError) {
-        let machines = entries.map { entry in
-            let cases = entry.seconds.sorted { $0.key < $1.key }.map { JSONMember($0.key, .real($0.value)) }
-            return JSONValue.object([
-                JSONMember("machine", entry.machine.json), JSONMember("cases", .object(cases)),
-            ])
-        }
-        let value = JSONValue.object([
-            JSONMember("format", .string(Self.format)), JSONMember("machines", .array(machines)),
-        ])
-        try FileTree.replaceText(path, value.text + "\n")
-    }
+    package func write(_ path: String) throws(FileTreeError) { try FileTree.replaceText(path, json.text + "\n") }
 }

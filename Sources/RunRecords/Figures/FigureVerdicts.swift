@@ -40,17 +40,25 @@ package struct FigureVerdict: Hashable, Sendable {
 }
 
 /// Verdicts on figures, by build and machine: they say nothing about other builds and machines.
-package struct FigureVerdicts: Equatable, Sendable {
+package struct FigureVerdicts: JSONRecord, Equatable {
     /// Version of this format.
     package static let format = "assay-figures/1"
 
     /// The file, beside the directories of runs, relative to the working directory.
     package static let file = "Reports/verified-figures.json"
 
-    private struct Entry: Equatable, Sendable {
+    package static let blank = FigureVerdicts()
+    package static let fields: [JSONField<FigureVerdicts>] = [.constant("format", format), .member("builds", \.entries)]
+
+    private struct Entry: JSONRecord, Equatable {
         var build: String
         var machine: Machine
         var figures: [FigureVerdict]
+
+        static let blank = Entry(build: "", machine: .blank, figures: [])
+        static let fields: [JSONField<Entry>] = [
+            .member("build", \.build), .member("machine", \.machine), .member("figures", \.figures),
+        ]
     }
 
     private var entries: [Entry] = []
@@ -75,58 +83,19 @@ package struct FigureVerdicts: Equatable, Sendable {
     /// Empty if there is no such file. Throws: `JSONError` and `JSONShapeError` if the file has other contents.
     package static func read(_ path: String) throws -> FigureVerdicts {
         guard FileTree.exists(path) else { return FigureVerdicts() }
-        let json = try JSONObjectReader(try JSONReader.read(try FileTree.readBytes(path)), path: path)
-        guard try json.string("format") == format else {
-            throw JSONShapeError(path: path + ".format", expected: format)
-        }
-        var verdicts = FigureVerdicts()
-        for entry in try json.objects("builds") {
-            var figures: [FigureVerdict] = []
-            for figure in try entry.objects("figures") { figures.append(try FigureVerdict(json: figure)) }
-            verdicts.entries.append(
-                Entry(
-                    build: try entry.string("build"), machine: try Machine(json: try entry.object("machine")),
-                    figures: figures))
-        }
-        return verdicts
+        return try FigureVerdicts(document: try FileTree.readBytes(path), named: path)
     }
 
-    package func write(_ path: String) throws(FileTreeError) {
-        let builds = entries.map { entry in
-            JSONValue.object([
-                JSONMember("build", .string(entry.build)), JSONMember("machine", entry.machine.json),
-                JSONMember("figures", .array(entry.figures.map(\.json))),
-            ])
-        }
-        let value = JSONValue.object([
-            JSONMember("format", .string(Self.format)), JSONMember("builds", .array(builds)),
-        ])
-        try FileTree.replaceText(path, value.text + "\n")
-    }
+    package func write(_ path: String) throws(FileTreeError) { try FileTree.replaceText(path, json.text + "\n") }
 }
 
-extension FigureVerdict {
-    fileprivate var json: JSONValue {
-        .object([
-            JSONMember("name", .string(name)), JSONMember("workload", .string(workload)),
-            JSONMember("engine", .string(engine)),
-            JSONMember("parameters", .object(parameters.map { JSONMember($0.name, .string($0.value)) })),
-            JSONMember("metric", .string(metric)), JSONMember("label", .string(label)),
-            JSONMember("ratio", .real(ratio)),
-        ])
-    }
+extension FigureVerdict: JSONRecord {
+    package static let blank = FigureVerdict(
+        name: "", workload: "", engine: "", parameters: [], metric: "", label: "", ratio: 1)
 
-    fileprivate init(json: JSONObjectReader) throws(JSONShapeError) {
-        let reader = try json.object("parameters")
-        var parameters: [CaseParameter] = []
-        if case .object(let members) = reader.value {
-            for member in members {
-                parameters.append(CaseParameter(name: member.name, value: try reader.string(member.name)))
-            }
-        }
-        self.init(
-            name: try json.string("name"), workload: try json.string("workload"), engine: try json.string("engine"),
-            parameters: parameters, metric: try json.string("metric"), label: try json.string("label"),
-            ratio: try json.real("ratio"))
-    }
+    package static let fields: [JSONField<FigureVerdict>] = [
+        .member("name", \.name), .member("workload", \.workload), .member("engine", \.engine),
+        .texts("parameters", \.parameters), .member("metric", \.metric), .member("label", \.label),
+        .member("ratio", \.ratio),
+    ]
 }

@@ -37,7 +37,7 @@ extension Metric {
 extension CaseResult {
     /// The cells of tables that this case fills.
     package var gridCells: [(cell: GridCell, isGood: Bool)] {
-        samples.compactMap { sample in
+        findings.samples.compactMap { sample in
             guard sample.metric.name == Metric.gridCell.name, let cell = GridCell(label: sample.label) else {
                 return nil
             }

@@ -33,7 +33,7 @@ extension Metric {
 extension CaseResult {
     /// The rates that this case has in tables of engines, with their places.
     package var gridFigures: [(place: GridFigure, sample: Sample)] {
-        samples.compactMap { sample in
+        findings.samples.compactMap { sample in
             guard sample.metric.name == Metric.gridFigure.name else { return nil }
             return GridFigure(label: sample.label).map { ($0, sample) }
         }

@@ -21,11 +21,11 @@ extension CaseResult {
             let count = counted.reduce(0) { $0 + $1.count(of: outcome) }
             return count == 0 ? nil : OutcomeCount(outcome: outcome, count: count)
         }
-        merged.outcome = merged.outcomes.max { $0.outcome.gravity < $1.outcome.gravity }?.outcome
+        merged.outcome = merged.findings.gravest
         merged.trials = Array(counted.flatMap(\.trials).prefix(keptTrials))
-        var causes = FailureCauses()
+        var causes: [FailureCause] = []
         for cause in counted.flatMap(\.causes) { causes.add(cause) }
-        merged.causes = causes.sorted
+        merged.causes = causes.gravestFirst
         merged.promises = JudgedPromise.merged(counted.map(\.promises))
         merged.samples = medians(counted.filter { $0.turn.side == .measured })
         merged.durationNanoseconds = ordered.reduce(0) { $0 &+ $1.durationNanoseconds }

@@ -60,7 +60,7 @@ extension CaseResult {
     /// The counts by fault, in the order in which the case reports them; empty for a case that salvaged nothing.
     package var salvageFigures: [SalvageFigures] {
         var list: [SalvageFigures] = []
-        for sample in samples where sample.metric.name == Metric.salvageCount.name {
+        for sample in findings.samples where sample.metric.name == Metric.salvageCount.name {
             let parts = sample.label.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2, let count = SalvageFigures.Count(rawValue: parts[1]) else { continue }
             if list.last?.fault != parts[0] { list.append(SalvageFigures(fault: parts[0])) }

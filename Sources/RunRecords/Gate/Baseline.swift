@@ -136,22 +136,13 @@ package struct Baseline: Sendable, Equatable {
     }
 
     private init(json: JSONObjectReader) throws(JSONShapeError) {
-        name = try json.string("name")
-        plan = try json.string("plan")
-        runs = []
-        for element in try json.array("runs") {
-            guard case .string(let id) = element else {
-                throw JSONShapeError(path: json.path + ".runs", expected: "strings")
-            }
-            runs.append(id)
-        }
-        fingerprint = try Fingerprint(json: try json.object("fingerprint"))
-        cases = []
-        for reader in try json.objects("cases") { cases.append(try CountedCase(json: reader)) }
+        self.init(
+            name: try json.string("name"), plan: try json.string("plan"), runs: try json.strings("runs"),
+            fingerprint: try json.member("fingerprint"), cases: try json.member("cases"))
     }
 }
 
-extension CountedCase {
+extension CountedCase: JSONForm {
     fileprivate var figureMembers: [JSONValue] {
         figures.sorted { $0.key < $1.key }.map { name, range in
             var members = [
@@ -166,12 +157,13 @@ extension CountedCase {
         }
     }
 
-    fileprivate var json: JSONValue {
+    package var json: JSONValue {
         .object([JSONMember("test", test.json), JSONMember("figures", .array(figureMembers))])
     }
 
     /// Figures that this build does not count any more are left out.
-    fileprivate init(json: JSONObjectReader) throws(JSONShapeError) {
+    package init(json value: JSONValue) throws(JSONShapeError) {
+        let json = try JSONObjectReader(value, path: "")
         var figures: [CountedName: ObservedRange] = [:]
         for reader in try json.objects("figures") {
             let name = CountedName(
@@ -182,7 +174,7 @@ extension CountedCase {
                 count: try reader.integer("n"))
             if let name { figures[name] = range }
         }
-        self.init(test: try Case(json: try json.object("test")), figures: figures)
+        self.init(test: try json.member("test"), figures: figures)
     }
 }
 

@@ -98,21 +98,21 @@ package struct Budget: Sendable, Hashable {
         self.init(key, limit: limit, text: text)
     }
 
+}
+
+extension Budget: JSONForm {
     package var json: JSONValue {
-        var members: [JSONMember] = []
-        if let scenario = key.scenario { members.append(JSONMember("scenario", .string(scenario))) }
-        if let engine = key.engine { members.append(JSONMember("engine", .string(engine))) }
-        members += [JSONMember("metric", .string(key.metric)), JSONMember("limit", .string(text))]
-        return .object(members)
+        let names = [("scenario", key.scenario), ("engine", key.engine), ("metric", key.metric), ("limit", text)]
+        return .members(names.compactMap { name, text in text.map { (name, .string($0)) } })
     }
 
-    package init(json: JSONObjectReader) throws(JSONShapeError) {
+    package init(json value: JSONValue) throws(JSONShapeError) {
+        let json = try JSONObjectReader(value, path: "")
         let key = BudgetKey(
             scenario: json.has("scenario") ? try json.string("scenario") : nil,
             engine: json.has("engine") ? try json.string("engine") : nil, metric: try json.string("metric"))
-        let text = try json.string("limit")
-        guard let budget = Budget(key, text) else {
-            throw JSONShapeError(path: json.path + ".limit", expected: BudgetLimit.forms)
+        guard let budget = Budget(key, try json.string("limit")) else {
+            throw JSONShapeError(path: ".limit", expected: BudgetLimit.forms)
         }
         self = budget
     }

@@ -38,32 +38,14 @@ package struct Fingerprint: Sendable, Hashable {
         }
         return nil
     }
+}
 
-    package var json: JSONValue {
-        .object([
-            JSONMember("cpu", .string(processor)), JSONMember("cores", .integer(coreCount)),
-            JSONMember("memory_bytes", .integer(memoryBytes)), JSONMember("os", .string(system)),
-            JSONMember("file_system", .string(fileSystem)), JSONMember("assay_version", .string(assayVersion)),
-            JSONMember("commit", .string(commit)), JSONMember("build", .string(isReleaseBuild ? "release" : "debug")),
-            JSONMember(
-                "engines",
-                .object(engineVersions.sorted { $0.key < $1.key }.map { JSONMember($0.key, .string($0.value)) })),
-        ])
-    }
+extension Fingerprint: JSONRecord {
+    package static let blank = Fingerprint(RunHeader.blank)
 
-    package init(json: JSONObjectReader) throws(JSONShapeError) {
-        processor = try json.string("cpu")
-        coreCount = try json.integer("cores")
-        memoryBytes = try json.integer("memory_bytes")
-        system = try json.string("os")
-        fileSystem = try json.string("file_system")
-        assayVersion = try json.string("assay_version")
-        commit = try json.string("commit")
-        isReleaseBuild = try json.string("build") == "release"
-        engineVersions = [:]
-        let engines = try json.object("engines")
-        if case .object(let members) = engines.value {
-            for member in members { engineVersions[member.name] = try engines.string(member.name) }
-        }
-    }
+    package static let fields: [JSONField<Fingerprint>] = [
+        .member("cpu", \.processor), .member("cores", \.coreCount), .member("memory_bytes", \.memoryBytes),
+        .member("os", \.system), .member("file_system", \.fileSystem), .member("assay_version", \.assayVersion),
+        .member("commit", \.commit), .build("build", \.isReleaseBuild), .member("engines", \.engineVersions),
+    ]
 }

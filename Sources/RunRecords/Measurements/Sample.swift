@@ -1,6 +1,8 @@
+import JSONText
+
 /// A measured quantity: its name is words with the unit last, as in the CSV columns.
 package struct Metric: Hashable, Sendable {
-    package enum Direction: String, Sendable {
+    package enum Direction: String, JSONForm, Sendable {
         case higherIsBetter = "higher"
         case lowerIsBetter = "lower"
         /// A figure for the amount of work, such as the number of trials.
@@ -8,7 +10,7 @@ package struct Metric: Hashable, Sendable {
     }
 
     /// Whether equal seed, plan and binary give an equal value again.
-    package enum Kind: String, Sendable {
+    package enum Kind: String, JSONForm, Sendable {
         case deterministic, measured
     }
 
@@ -92,4 +94,15 @@ package struct Sample: Hashable, Sendable {
         self.count = count
         self.label = label
     }
+}
+
+extension Sample: JSONRecord {
+    package static let blank = Sample(Metric("", unit: "", .neutral, .measured), .nan)
+
+    /// Older builds wrote a value that is not finite as null.
+    package static let fields: [JSONField<Sample>] = [
+        .member("metric", \.metric.name), .member("unit", \.metric.unit), .member("direction", \.metric.direction),
+        .member("kind", \.metric.kind), .member("statistic", \.statistic), .lenient("value", \.value),
+        .member("n", \.count), .sparse("label", \.label), .member("ci_low", \.low), .member("ci_high", \.high),
+    ]
 }

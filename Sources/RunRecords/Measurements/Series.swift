@@ -1,3 +1,5 @@
+import JSONText
+
 /// The sizes of a database at one moment of a case.
 package struct SizePoint: Hashable, Sendable {
     /// A number of steps, mostly of commits: `Series.step` is their unit.
@@ -39,4 +41,31 @@ package struct Series: Hashable, Sendable {
         self.kind = kind
         self.points = points
     }
+}
+
+extension SizePoint: JSONForm {
+    /// An array instead of an object, since a series has many points. An unknown value is null.
+    package var json: JSONValue {
+        let fields: [Int?] = [position, fileBytes, liveBytes, freeBytes, logBytes, oldestPinnedVersion]
+        return .array(fields.map { $0?.json ?? .null })
+    }
+
+    package init(json: JSONValue) throws(JSONShapeError) {
+        let fields = try [JSONValue](json: json)
+        guard fields.count == 6 else { throw JSONShapeError(expected: "six numbers") }
+        func optional(_ field: JSONValue) throws(JSONShapeError) -> Int? { field == .null ? nil : try Int(json: field) }
+        self.init(
+            position: try Int(json: fields[0]), fileBytes: try Int(json: fields[1]), liveBytes: try optional(fields[2]),
+            freeBytes: try optional(fields[3]), logBytes: try Int(json: fields[4]),
+            oldestPinnedVersion: try optional(fields[5]))
+    }
+}
+
+extension Series: JSONRecord {
+    package static let blank = Series(name: "", step: "")
+    package static let fields: [JSONField<Series>] = [
+        .member("name", \.name), .member("step", \.step), .member("kind", \.kind),
+        .derived("fields") { _ in .strings(["position", "file", "live", "free", "log", "oldest_pinned_version"]) },
+        .member("points", \.points),
+    ]
 }

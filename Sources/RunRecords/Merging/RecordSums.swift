@@ -4,12 +4,15 @@ import Seeds
 
 /// `sums.json`: a hash of every raw file of a shard's run, made when the run ended. The files are copied between
 /// machines before a merge, and a digit that was corrupted on the way would look like any other figure.
-package struct RecordSums: Hashable, Sendable {
+package struct RecordSums: JSONRecord, Hashable {
     static let file = "sums.json"
     static let format = "assay-sums/1"
 
+    package static let blank = RecordSums([:])
+    package static let fields: [JSONField<RecordSums>] = [.constant("format", format), .member("files", \.sums)]
+
     /// By the path of the file below the directory.
-    private let sums: [String: String]
+    private var sums: [String: String]
 
     /// The sums of the files as they are now.
     package init(of directory: RunDirectory) throws(FileTreeError) {
@@ -34,8 +37,6 @@ package struct RecordSums: Hashable, Sendable {
     }
 
     package func write(to directory: RunDirectory) throws {
-        let members = sums.keys.sorted().map { JSONMember($0, .string(sums[$0] ?? "")) }
-        let json = JSONValue.object([JSONMember("format", .string(Self.format)), JSONMember("files", .object(members))])
         try RunClaim.write(json.text + "\n", to: Self.file, in: directory.path)
     }
 
@@ -43,16 +44,7 @@ package struct RecordSums: Hashable, Sendable {
     package static func read(from directory: RunDirectory) throws -> RecordSums? {
         let path = directory.path + "/" + file
         guard FileTree.exists(path) else { return nil }
-        let reader = try JSONObjectReader(try JSONReader.read(try FileTree.readBytes(path)), path: file)
-        guard try reader.string("format") == format else {
-            throw JSONShapeError(path: "\(file).format", expected: format)
-        }
-        let files = try reader.object("files")
-        var sums: [String: String] = [:]
-        if case .object(let members) = files.value {
-            for member in members { sums[member.name] = try files.string(member.name) }
-        }
-        return RecordSums(sums)
+        return try RecordSums(document: try FileTree.readBytes(path), named: file)
     }
 
     /// The files that changed, appeared or disappeared, ascending.

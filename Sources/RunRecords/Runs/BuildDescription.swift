@@ -19,26 +19,13 @@ package struct BuildDescription: Hashable, Sendable {
 
     /// Whether it may make planted mistakes and delays.
     package var hasZoo: Bool { traits.contains("Zoo") }
+}
 
-    package var json: JSONValue {
-        .object([
-            JSONMember("kind", .string(isRelease ? "release" : "debug")), JSONMember("traits", .strings(traits)),
-            JSONMember("digest", .string(digest)),
-        ])
-    }
+extension BuildDescription: JSONRecord {
+    package static let blank = BuildDescription(version: "", isRelease: false, traits: [], digest: "")
 
-    package init(json: JSONObjectReader, version: String) throws(JSONShapeError) {
-        let kind = try json.string("kind")
-        guard ["release", "debug"].contains(kind) else {
-            throw JSONShapeError(path: json.path + ".kind", expected: "release or debug")
-        }
-        var traits: [String] = []
-        for element in try json.array("traits") {
-            guard case .string(let name) = element else {
-                throw JSONShapeError(path: json.path + ".traits", expected: "strings")
-            }
-            traits.append(name)
-        }
-        self.init(version: version, isRelease: kind == "release", traits: traits, digest: try json.string("digest"))
-    }
+    /// All but the version, with which reading begins.
+    package static let fields: [JSONField<BuildDescription>] = [
+        .build("kind", \.isRelease), .member("traits", \.traits), .member("digest", \.digest),
+    ]
 }

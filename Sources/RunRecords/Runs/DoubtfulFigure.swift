@@ -13,14 +13,11 @@ package struct DoubtfulFigure: Hashable, Sendable {
         self.label = label
         self.ratio = ratio
     }
+}
 
-    package var json: JSONValue {
-        .object([
-            JSONMember("case", .string(test)), JSONMember("label", .string(label)), JSONMember("ratio", .real(ratio)),
-        ])
-    }
-
-    package init(json: JSONObjectReader) throws(JSONShapeError) {
-        self.init(test: try json.string("case"), label: try json.string("label"), ratio: try json.real("ratio"))
-    }
+extension DoubtfulFigure: JSONRecord {
+    package static let blank = DoubtfulFigure(test: "", label: "", ratio: 1)
+    package static let fields: [JSONField<DoubtfulFigure>] = [
+        .member("case", \.test), .member("label", \.label), .member("ratio", \.ratio),
+    ]
 }

@@ -137,7 +137,7 @@ package struct RunDirectory: Sendable {
     package func readHeader() throws -> RunHeader {
         let bytes = try FileTree.readBytes(headerFile)
         do {
-            return try RunHeader(json: try JSONObjectReader(try JSONReader.read(bytes), path: "run.json"))
+            return try RunHeader(document: bytes, named: "run.json")
         } catch let error as JSONError {
             throw UnreadableRun(directory: path, reason: "\(error)")
         }
@@ -153,8 +153,7 @@ package struct RunDirectory: Sendable {
         for (index, line) in Self.wholeLines(bytes).enumerated() where !line.isEmpty {
             let place = "\(resultsFile) line \(index + 1)"
             do {
-                let value = try JSONReader.read(Array(line))
-                results.append(try CaseResult(json: try JSONObjectReader(value, path: "result")))
+                results.append(try CaseResult(document: Array(line), named: "result"))
             } catch {
                 unreadable.append("\(place): \(error)")
             }
@@ -174,8 +173,8 @@ package struct RunDirectory: Sendable {
         guard hasDetails || hasTrials else { return nil }
         let codes = hasTrials ? try FileTree.readBytes(trialsFile(id)) : []
         guard hasDetails else { return CaseDetails(trialCodes: codes) }
-        let value = try JSONReader.read(try FileTree.readBytes(file))
-        return try CaseDetails(json: try JSONObjectReader(value, path: "details"), trialCodes: codes)
+        return try CaseDetails(
+            document: try FileTree.readBytes(file), named: "details", onto: CaseDetails(trialCodes: codes))
     }
 
     /// Removes an incomplete last line that a killed run left: the next line would be appended to it.

@@ -1,3 +1,4 @@
+import JSONText
 import Seeds
 
 /// The machine of a run, as the harness found it before the first case; of a merged run, the machines of all shards in
@@ -31,7 +32,7 @@ package struct Machine: Hashable, Sendable {
 
 /// Whether an fsync that returned has taken effect. The harness concludes it from the type of the file system and from
 /// the time of a sync; it cuts no power.
-package enum FsyncHonesty: String, Sendable {
+package enum FsyncHonesty: String, JSONForm, Sendable {
     /// Neither the file system nor the time speaks against it.
     case yes
     /// A file system in memory: nothing survives a power failure.

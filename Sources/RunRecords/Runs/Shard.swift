@@ -12,6 +12,11 @@ package struct Shard: Hashable, Sendable, CustomStringConvertible {
 
     package static let largestCount = 9_999
 
+    /// The only part of a plan that is not divided.
+    static let whole = Shard()
+
+    private init() { (index, count) = (1, 1) }
+
     /// nil unless 1 <= index <= count <= `largestCount`.
     package init?(_ index: Int, of count: Int) {
         guard (1...Self.largestCount).contains(count), (1...count).contains(index) else { return nil }

@@ -2,42 +2,26 @@ import JSONText
 
 // Shards as members of run.json.
 
-extension Shard {
-    fileprivate init(json: JSONObjectReader, _ name: String) throws(JSONShapeError) {
-        guard let shard = Shard(try json.string(name)) else {
-            throw JSONShapeError(path: "\(json.path).\(name)", expected: "a shard such as 2/5")
-        }
+extension Shard: JSONForm {
+    package var json: JSONValue { .string(description) }
+
+    package init(json: JSONValue) throws(JSONShapeError) {
+        guard let shard = Shard(try String(json: json)) else { throw JSONShapeError(expected: "a shard such as 2/5") }
         self = shard
     }
 }
 
-extension PlanPart {
-    var json: JSONValue {
-        .object([
-            JSONMember("shard", .string(shard.description)), JSONMember("command", .string(command)),
-            JSONMember("plan_cases", .strings(planCases)),
-        ])
-    }
-
-    init(json: JSONObjectReader) throws(JSONShapeError) {
-        self.init(
-            shard: try Shard(json: json, "shard"), planCases: try json.strings("plan_cases"),
-            command: try json.string("command"))
-    }
+extension PlanPart: JSONRecord {
+    package static let blank = PlanPart(shard: .whole, planCases: [], command: "")
+    package static let fields: [JSONField<PlanPart>] = [
+        .member("shard", \.shard), .member("command", \.command), .member("plan_cases", \.planCases),
+    ]
 }
 
-extension MergedShard {
-    var json: JSONValue {
-        .object([
-            JSONMember("shard", .string(shard.description)), JSONMember("id", .string(id)),
-            JSONMember("time", .integer(startTime)), JSONMember("machine", machine.json),
-            JSONMember("cases", .strings(cases)),
-        ])
-    }
-
-    init(json: JSONObjectReader) throws(JSONShapeError) {
-        self.init(
-            shard: try Shard(json: json, "shard"), id: try json.string("id"), startTime: try json.integer("time"),
-            machine: try Machine(json: try json.object("machine")), cases: try json.strings("cases"))
-    }
+extension MergedShard: JSONRecord {
+    package static let blank = MergedShard(shard: .whole, id: "", startTime: 0, machine: .blank, cases: [])
+    package static let fields: [JSONField<MergedShard>] = [
+        .member("shard", \.shard), .member("id", \.id), .member("time", \.startTime), .member("machine", \.machine),
+        .member("cases", \.cases),
+    ]
 }

@@ -56,7 +56,7 @@ package enum SuspectedHarness {
         for result in violations {
             let causes = result.failureCauses
             // The remainder may contain a cause that is not shared.
-            let isShared = causes.allSatisfy { $0.text != FailureCauses.remainder && shared[$0.sharedKey] != nil }
+            let isShared = causes.allSatisfy { $0.text != FailureCause.remainder && shared[$0.sharedKey] != nil }
             guard !causes.isEmpty, isShared else { continue }
             let count = causes.compactMap { shared[$0.sharedKey]?.count }.min() ?? 0
             suspects[result.test.id] =

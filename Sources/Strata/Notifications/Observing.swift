@@ -53,7 +53,7 @@ extension RealmCollection {
         return token
     }
 
-    /// As ``observe(keyPaths:on:_:)`` without key paths, for protocol conformances.
+    /// As `observe(keyPaths:on:_:)` without key paths, for protocol conformances.
     public func observe(
         on queue: DispatchQueue?, _ block: @escaping (RealmCollectionChange<Self>) -> Void
     ) -> NotificationToken {

@@ -16,7 +16,7 @@ extension Realm {
     /// The Realm shows the newest version first. If `body` throws, or does something impossible - adding a duplicate
     /// key, changing a deleted object -, all changes are rolled back and the error is thrown.
     ///
-    /// The Realm shows the committed version when this returns. If too many versions are in use for that (1 008 pinned
+    /// The Realm shows the committed version when this returns. If too many versions are in use for that (991 pinned
     /// by this process, or `Configuration.maximumNumberOfActiveVersions`), the call throws `tooManyVersions`, and
     /// `body` does not run.
     /// - Throws: ``Realm/Error``, or the error of `body`.

@@ -36,7 +36,7 @@ public struct RealmError: Error, CustomStringConvertible, Equatable {
         /// The process that has the turn to write is stopped. Or this process was stopped inside a write, and
         /// another one has the turn now. The write that throws it has changed nothing in the file.
         case processStopped
-        /// More versions are in use than `maximumNumberOfActiveVersions` allows, or this process pins 1 008, the
+        /// More versions are in use than `maximumNumberOfActiveVersions` allows, or this process pins 991, the
         /// maximum. A write that throws it has not begun.
         case tooManyVersions
 
@@ -233,7 +233,7 @@ extension RealmError {
         case .pins:
             return (
                 .tooManyVersions,
-                "this process pins 1 008 versions of the file, which is the limit; release frozen Realms, "
+                "this process pins 991 versions of the file, which is the limit; release frozen Realms, "
                     + "objects and snapshots, and refresh or invalidate Realms of threads that wait"
             )
         case .pages, .valueSize, .columns: return (.fail, "limit of \(limit.rawValue) reached")

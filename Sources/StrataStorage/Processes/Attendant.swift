@@ -176,7 +176,7 @@ extension Store {
     /// Commits a guest's record as the next version, and does not wait until it is durable. The write gate is held, and
     /// stays held.
     func commit(record: [UInt8], on base: VersionState) throws(StorageError) {
-        try checkOwnSize()
+        try FileEnd(self).check()
         try reader.confirm()
         let transaction = try makeTransaction(base, nil)
         do throws(StorageError) {

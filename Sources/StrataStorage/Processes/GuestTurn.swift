@@ -31,7 +31,7 @@ struct GuestTurn {
             store.pages.admit(grant.base.file.pages)
             var base = VersionState.empty
             if !grant.base.root.isNull {
-                let known = monitor.withLock { commits.state.visible }
+                let known = monitor.withLock { commits.visible.state }
                 base = try RootNode.read(grant.base.root, store.reader, known: known)
             }
             try store.reader.confirm()

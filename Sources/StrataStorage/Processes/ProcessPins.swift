@@ -6,15 +6,16 @@ internal import StrataFiles
 
 /// Pins of this process, as other processes see them.
 ///
-/// Concurrency: the store's monitor guards it.
+/// Concurrency: the store's monitor guards it, except for the places of readers.
 final class ProcessPins: Sendable {
     typealias Layout = ProcessTable.Layout
 
     private let slots: ProcessSlots
     /// Places in the slot whose pins were removed. Guarded by the store's monitor.
     private nonisolated(unsafe) var unused: [Int] = []
-    /// Places in the slot that have ever been used; other processes scan only these. Guarded by the store's monitor.
-    private nonisolated(unsafe) var used = 0
+    /// Number of places in the slot that have ever been used, those of readers included; other processes scan only
+    /// these. Guarded by the store's monitor.
+    private nonisolated(unsafe) var used = Layout.readerPins
 
     init(_ slots: ProcessSlots) { self.slots = slots }
 
@@ -42,6 +43,31 @@ final class ProcessPins: Sendable {
         slots.file.memory[slots.ownWords.pin(place)] = 0
         unused.append(place)
     }
+
+    // MARK: Without the monitor
+
+    /// Lets readers pin by ``pinForReader(_:)`` from now on. The store's monitor is held.
+    func admitReaders() {
+        let memory = slots.file.memory
+        if memory[slots.ownWords.pinsUsed] < Layout.readerPins { memory[slots.ownWords.pinsUsed] = UInt32(used) }
+    }
+
+    /// As ``pin(_:)``, from any thread.
+    func pinForReader(_ version: UInt64) -> Int? {
+        let memory = slots.file.memory
+        // Threads have stacks of their own, so most begin their search at different places.
+        let first = withUnsafePointer(to: version) { UInt(bitPattern: $0) >> 14 &* 0x9E37_79B9 >> 8 }
+        for step in 0..<Layout.readerPins {
+            let place = (Int(truncatingIfNeeded: first) + step) & (Layout.readerPins - 1)
+            if memory.exchange64(slots.ownWords.pin(place).offset, expected: 0, with: version &+ 1) {
+                memory.fence()
+                return place
+            }
+        }
+        return nil
+    }
+
+    func unpinForReader(_ place: Int) { slots.file.memory[slots.ownWords.pin(place)] = 0 }
 
     /// Versions that other processes have pinned. A caller that frees pages of other versions executes a fence before.
     var foreign: Set<UInt64> {

@@ -193,7 +193,7 @@ final class ProcessTable: Sendable {
     // MARK: State
 
     /// Whether the file still is the table that this process joined: it may have been truncated or overwritten.
-    private var isIntact: Bool {
+    var isIntact: Bool {
         memory[Layout.magic] == Layout.magicNumber && memory[slots.ownWords.state] == 1 && memory.isIntact
     }
 

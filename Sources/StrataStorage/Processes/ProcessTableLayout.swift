@@ -66,6 +66,10 @@ extension ProcessTable {
         static let deathsKept: UInt64 = 8
         static let slots = 32
         static let pinsPerSlot = (slotBytes - Slot.pinsOffset) / 8
+        /// The first of them are for readers that pin the newest version without a lock. A power of two.
+        static let readerPins = 16
+        /// Versions that a process can keep. One more of the others is for the base of a guest's turn.
+        static let mostVersions = pinsPerSlot - readerPins - 1
         /// Size of the table in bytes. After it the file has a tail: a hand-over block or a guest's record.
         static let bytes = slotsOffset + slots * slotBytes
 

@@ -3,10 +3,7 @@ internal import StrataFiles
 extension Store {
     /// Admits other processes: the store is open, and its contents are durable.
     func share(_ processes: ProcessTable) throws(StorageError) {
-        commits.monitor.withLock {
-            commits.state.others.publication = processes.versions.publish(
-                commits.state.visible.version, commits.state.visible.root, allocator.extent)
-        }
+        commits.monitor.withLock { commits.visible.beginSharing() }
         try processes.admitOthers()
     }
 
@@ -50,6 +47,13 @@ extension Store {
     func unpin(_ version: UInt64) {
         if isForked { return }
         if commits.unpin(version) { releaseFile() }
+    }
+
+    /// Releases a pin that was taken without a lock. In a forked child its place in the process table is the parent's.
+    @inline(__always)
+    func unpin(_ pin: ReaderPin) {
+        if isForked { return }
+        if commits.visible.release(pin), commits.end(pin) { releaseFile() }
     }
 
     /// Closes the file, after it leaves the process table: a mapping keeps the file open after its descriptor is
@@ -126,8 +130,9 @@ struct StoreClosing {
         while true {
             let permit = store.gate.acquire()
             let found = monitor.withLock {
-                defer { if commits.state.use == .open { commits.state.use = .closing } }
-                return commits.state.use
+                let found = commits.state.use
+                if found == .open { commits.state.beginClosing() }
+                return found
             }
             if found == .open { return permit }
             permit.giveBack()
@@ -150,7 +155,7 @@ struct StoreClosing {
             do throws(StorageError) { try processes.admitOthers() } catch { return false }
         }
         monitor.withLock {
-            commits.state.use = .open
+            commits.state.reopen()
             monitor.wakeAll()
         }
         return true
@@ -166,9 +171,9 @@ struct StoreClosing {
             // belong to another file by then.
             if hasFailed { commits.state.queue.fail() }
             commits.state.log = nil
-            commits.state.use = .closed
+            commits.state.endClosing()
             monitor.wakeAll()
-            return !commits.state.pins.isEmpty
+            return commits.visible.isPinned
         }
         checkpoints.log.close()
         if !isPinned { store.releaseFile() }
@@ -177,7 +182,7 @@ struct StoreClosing {
     /// Completes the file if no other process has it open, else hands ownership over. The write gate is held.
     private func leave(_ processes: ProcessTable) throws(StorageError) {
         while true {
-            let isPinned = monitor.withLock { !commits.state.pins.isEmpty }
+            let isPinned = monitor.withLock { commits.visible.isPinned }
             if try processes.becomeAlone() {
                 try completeAlone(processes)
                 guard isPinned else { return }

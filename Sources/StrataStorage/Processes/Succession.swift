@@ -61,8 +61,7 @@ struct Succession {
             }
         } catch {
             monitor.withLock {
-                commits.state.pins.endOwnership(processes.pins.pin)
-                commits.state.role = .beside
+                commits.visible.endOwnership(isNewest: false)
             }
             try processes.ownership.release()
             throw error
@@ -76,7 +75,7 @@ struct Succession {
         let size: Int64
         do { size = try store.file.size() } catch { throw StorageError(error) }
         if size < Int64(store.pages.limit.pages.load(ordering: .acquiring)) * Int64(Format.pageSize) {
-            throw store.cutWhileOpen(to: size)
+            throw FileEnd.cut(to: size)
         }
         let slot = try StartingSlot(store.file, store.path, store.options).choice.slot
         return slot.sequence == store.checkpoints.slot.sequence && !slot.logRequired
@@ -87,8 +86,7 @@ struct Succession {
     ///   current.
     private func becomeOwner(restart: ((_ protecting: [UInt64]) -> Void)? = nil) {
         monitor.withLock {
-            processes.fence()
-            let versions = commits.state.pins.becomeOwner(foreign: processes.pins.foreign)
+            let versions = commits.visible.becomeOwner()
             if let restart {
                 restart(versions)
             } else {
@@ -96,8 +94,7 @@ struct Succession {
             }
             commits.state.log = nil
             commits.state.logBytes = 0
-            commits.state.queue.restart(at: commits.state.visible)
-            commits.state.role = .owner
+            commits.state.queue.restart(at: commits.visible.state)
         }
         processes.ownership.durability = store.options.durability.code
     }
@@ -116,7 +113,7 @@ struct Succession {
             // One protection as the visible version, one as the last checkpoint.
             allocator.restart(
                 pageCount: Int(slot.pageCount), fileCapacity: filePages,
-                protecting: versions + [commits.state.visible.version, slot.checkpoint.rawValue])
+                protecting: versions + [commits.visible.version, slot.checkpoint.rawValue])
         }
         try store.checkpoints.loadFreeMap()
     }
@@ -125,7 +122,7 @@ struct Succession {
     private func resume(from block: HandOver) throws(StorageError) {
         let start = try StartingSlot(store.file, store.path, store.options)
         let choice = start.choice
-        let visible = monitor.withLock { commits.state.visible.version }
+        let visible = monitor.withLock { commits.visible.version }
         guard choice.slot.sequence == block.sequence, !choice.slot.logRequired,
             choice.slot.checkpoint.rawValue == visible
         else { return try recover() }
@@ -143,7 +140,7 @@ struct Succession {
         let filePages = Int(start.size) / Format.pageSize
         store.pages.admit(filePages)
         let base = try StartingSlot.version(slot, store.reader)
-        let visible = monitor.withLock { commits.state.visible }
+        let visible = monitor.withLock { commits.visible.state }
         if !slot.logRequired && base.version < visible.version {
             // Versions that readers have seen are lost: the process that made them wrote no log, and died.
             commits.poison()
@@ -191,10 +188,8 @@ struct Succession {
         store.checkpoints.writing.waitUntilDone()
         monitor.withLock {
             while commits.state.queue.isLeading { monitor.wait() }
-            commits.state.pins.endOwnership(processes.pins.pin)
-            commits.state.role = .beside
+            commits.visible.endOwnership(isNewest: true)
             commits.state.log = nil
-            commits.state.others.publication = processes.versions.publication
         }
         store.checkpoints.log.close()
         // An error is dropped: without a block the next owner replays the log, as after the death of an owner.

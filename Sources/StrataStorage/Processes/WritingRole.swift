@@ -12,10 +12,6 @@ enum WritingRole {
 
 /// What a store knows of other processes that have it open. Guarded by the store's monitor.
 struct OtherProcesses {
-    /// Number of the publication that is the visible version.
-    var publication: UInt64 = 0
-    /// Publications that this process has made while other processes were attached.
-    var announcements = 0
     /// Threads of this process that wait until the owner, another process, has published a version.
     var waiters = 0
     /// Whether the attendant's thread runs.

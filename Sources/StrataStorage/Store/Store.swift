@@ -80,58 +80,6 @@ package final class Store: Sendable {
 
     // MARK: Reading
 
-    /// Pins the newest visible version.
-    /// - Throws: `closed`, `forked`; `limit(.pins)`; `corrupt` with `fileTooShort` when the file was cut while open.
-    package func snapshot() throws(StorageError) -> Snapshot { try snapshot(reserved: false) }
-
-    /// - Parameter reserved: uses up a reserved pin, also if this throws.
-    func snapshot(reserved: Bool) throws(StorageError) -> Snapshot {
-        try checkOrigin()
-        let commits = commits
-        let (snapshot, isOwner) = try commits.monitor.withLock { () throws(StorageError) -> (Snapshot, Bool) in
-            if reserved { commits.state.pins.giveBackReserved() }
-            if commits.state.isClosed { throw .closed }
-            if let processes, !commits.state.isOwner {
-                try ForeignVersions(commits: commits, processes: processes).pinNewest()
-            }
-            guard commits.state.pins.pin(commits.state.visible.version) else { throw .limit(.pins) }
-            return (Snapshot(self, commits.state.visible, commits.publication), commits.state.isOwner)
-        }
-        // The snapshot's pin keeps the file open. If another process has written, the limit known here may lie behind
-        // the end to which that process truncated the file, so the size is not checked.
-        if isOwner || processes?.ownership.wasTaken != true { try checkOwnSize() }
-        return snapshot
-    }
-
-    /// Checks that the file is as long as its pages need. Where it was truncated within a page, the rest of that page
-    /// reads as zeros without a signal. Only the owner of writing knows the size.
-    func checkOwnSize() throws(StorageError) {
-        guard fileSystem.isPersistent else { return }
-        while true {
-            let ownerships = processes?.ownership.count
-            let expected = pages.limit.pages.load(ordering: .acquiring)
-            let size: Int64
-            do { size = try file.size() } catch { throw StorageError(error) }
-            if size >= Int64(expected) * Int64(Format.pageSize) { return }
-            // The limit is lowered before the file is truncated.
-            if pages.limit.pages.load(ordering: .acquiring) < expected { continue }
-            if let processes {
-                // A new owner may have truncated the file; the limit follows when this process owns writing again.
-                if processes.ownership.wasTaken, !commits.monitor.withLock({ commits.state.isOwner }) { return }
-                if processes.ownership.count != ownerships { continue }
-            }
-            throw cutWhileOpen(to: size)
-        }
-    }
-
-    /// The error for a file of `size` bytes that was longer.
-    func cutWhileOpen(to size: Int64) -> StorageError {
-        mark(.cutWhileOpen)
-        return .corrupt(
-            page: PageNumber(UInt32(clamping: size / Int64(Format.pageSize))),
-            offset: Int(size % Int64(Format.pageSize)), reason: .fileTooShort)
-    }
-
     /// Whether readers may pin a newer version than a snapshot's.
     /// - Complexity: O(1); without a lock if the store has a process table and the snapshot is of the newest version.
     package func hasNewer(than snapshot: Snapshot) -> Bool {
@@ -197,7 +145,7 @@ package final class Store: Sendable {
             }
             (base, isOwner) = try writableBase()
         }
-        try checkOwnSize()
+        try FileEnd(self).check()
         try reader.confirm()
         return try makeTransaction(base, permit)
     }
@@ -388,7 +336,7 @@ package final class Store: Sendable {
     // MARK: Space
 
     package func space() throws(StorageError) -> SpaceStatistics {
-        let (newest, log) = commits.monitor.withLock { (commits.state.visible.version, commits.state.logBytes) }
+        let (newest, log) = commits.monitor.withLock { (commits.visible.version, commits.state.logBytes) }
         let counts = allocator.counts
         let size: Int64
         do { size = try file.size() } catch { throw StorageError(error) }

@@ -10,32 +10,42 @@ struct StoreState {
     }
 
     var queue: CommitQueue
-    var use = Use.open
+    private(set) var use = Use.open
     var observers = CommitObservers()
-    var pins: VersionPins
+    /// The newest version that readers pin, and its role among other processes.
+    let visible: VisibleVersion
     /// The writer's log, for the leader of a commit.
     var log: LogFile?
     var logBytes = 0
 
-    // With other processes
-    /// Changes only with the write gate held, too.
-    var role: WritingRole
     var others = OtherProcesses()
-    /// Whether this process allocates pages and makes versions.
-    var isOwner: Bool { role != .beside }
 
-    /// - Parameter isShared: whether there is a process table.
-    init(_ version: VersionState, isShared: Bool) {
-        role = isShared ? .beside : .alone
-        queue = CommitQueue(version)
-        // A process slot has room for a limited number of pins.
-        pins = isShared ? VersionPins(mostVersions: ProcessTable.Layout.pinsPerSlot) : VersionPins()
+    init(_ visible: VisibleVersion) {
+        self.visible = visible
+        queue = CommitQueue(visible.state)
     }
 
+    // MARK: The end
+
+    mutating func beginClosing() {
+        use = .closing
+        visible.beginClosing()
+    }
+
+    /// Takes ``beginClosing()`` back.
+    mutating func reopen() {
+        use = .open
+        visible.reopen()
+    }
+
+    mutating func endClosing() { use = .closed }
+
+    // MARK: What follows from it
+
+    /// Whether this process allocates pages and makes versions.
+    var isOwner: Bool { visible.isOwner }
     /// No new snapshot or transaction is begun.
     var isClosed: Bool { use != .open }
-    /// The newest version that readers pin.
-    var visible: VersionState { queue.visible }
     /// The newest version, which may not be durable yet.
     var committed: VersionState { queue.committed }
     /// The last version that may be acknowledged.

@@ -18,19 +18,27 @@ package final class ReadView: Sendable {
     private let isWriter: Bool
     /// The store in which the view's version is pinned until the view's deinit; nil in a transaction's view.
     private let pinnedIn: Store?
+    /// That pin, if it was taken without a lock.
+    private let pin: ReaderPin?
     /// Counts the writes of a transaction. Row locations from before the last write are invalid.
     @exclusivity(unchecked) package nonisolated(unsafe) internal(set) var generation: UInt64 = 0
 
-    init(_ state: VersionState, _ reader: PageReader, isWriter: Bool = false, pinnedIn: Store? = nil) {
+    init(
+        _ state: VersionState, _ reader: PageReader, isWriter: Bool = false, pinnedIn: Store? = nil,
+        by pin: ReaderPin? = nil
+    ) {
         self.state = state
         columnIDs = state.definitions.columnIDs.tables
         tableCount = state.definitions.columnIDs.count
         self.reader = reader
         self.isWriter = isWriter
         self.pinnedIn = pinnedIn
+        self.pin = pin
     }
 
-    deinit { pinnedIn?.unpin(state.version) }
+    deinit {
+        if let pin { pinnedIn?.unpin(pin) } else { pinnedIn?.unpin(state.version) }
+    }
 
     /// Adopts the transaction's new schema.
     func layoutsChanged() {

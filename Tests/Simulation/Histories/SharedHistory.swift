@@ -10,7 +10,8 @@ import Synchronization
 /// over writing, and close one by one.
 ///
 /// Each transaction adds 1 to a row of its process and to row 0, which gives the total order: the state after any
-/// number of transactions is known. Threads run freely, so a seed repeats what each does, not when.
+/// number of transactions is known. Each process also reads: a snapshot has at least what any process has acknowledged
+/// or read before, and a pinned version stays as it is. Threads run freely, so a seed repeats what each does, not when.
 final class SharedHistory: Sendable {
     struct Wrong: Error, CustomStringConvertible {
         var description: String
@@ -32,6 +33,8 @@ final class SharedHistory: Sendable {
     private let shared: any FileSystem
     /// The transactions, by the value that each gives row 0.
     private let made = Mutex<[Int: Made]>([:])
+    /// The highest number that a process has acknowledged or read.
+    private let known = Mutex(0)
     private let errors = Mutex<[String]>([])
 
     /// - Parameters:
@@ -110,7 +113,16 @@ final class SharedHistory: Sendable {
     private func work(_ process: Int, _ transactions: Int) throws {
         var random = RandomStream(seed.derived(part: "process \(process)"))
         var store = try Store.open(path: Self.path, options: options(shared))
+        var pinned: (snapshot: Snapshot, counts: [Int])?
         for _ in 0..<transactions {
+            if let pinned, try Self.counts(pinned.snapshot.view) != pinned.counts {
+                throw Wrong(description: "the pinned version \(pinned.snapshot.version) changed")
+            }
+            if random.chance(1, in: 3) { pinned = nil }
+            for _ in 0..<random.below(4) {
+                let found = try read(store)
+                if pinned == nil { pinned = found }
+            }
             let transaction = try store.beginWrite()
             let counts = try Self.counts(transaction.view)
             try transaction.set(0, RowKey(Int64(process)), column: 0, to: .integer(Int64(counts[process] + 1)))
@@ -125,12 +137,25 @@ final class SharedHistory: Sendable {
             try transaction.commit()
             let returned = disk.operations
             made.withLock { $0[number]?.acknowledged = returned }
+            known.withLock { $0 = max($0, number) }
             if random.chance(1, in: 12) {
+                pinned = nil
                 try store.close()
                 store = try Store.open(path: Self.path, options: options(shared))
             }
         }
+        pinned = nil
         try store.close()
+    }
+
+    /// Reads the newest version.
+    private func read(_ store: Store) throws -> (snapshot: Snapshot, counts: [Int]) {
+        let least = known.withLock { $0 }
+        let snapshot = try store.snapshot()
+        let counts = try Self.counts(snapshot.view)
+        if counts[0] < least { throw Wrong(description: "a snapshot has \(counts[0]) after \(least) were seen") }
+        known.withLock { $0 = max($0, counts[0]) }
+        return (snapshot, counts)
     }
 
     /// The counts in the rows; empty if the rows do not exist yet.

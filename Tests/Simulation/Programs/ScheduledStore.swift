@@ -17,6 +17,8 @@ enum ScheduledOperation: Sendable, CustomStringConvertible {
     case pin
     /// Releases the thread's oldest pin.
     case unpin
+    /// Releases the oldest pin of any thread, which may have been taken on another one.
+    case unpinAny
     /// Changes the counter and rolls back.
     case rollBack
     case close
@@ -27,6 +29,7 @@ enum ScheduledOperation: Sendable, CustomStringConvertible {
         case .incrementLarge: "large"
         case .pin: "pin"
         case .unpin: "unpin"
+        case .unpinAny: "unpin any"
         case .rollBack: "rollback"
         case .close: "close"
         }
@@ -35,9 +38,10 @@ enum ScheduledOperation: Sendable, CustomStringConvertible {
 
 /// One run of a few threads over a tiny store under one schedule.
 ///
-/// Checked: no increment is lost; observers are notified of versions in order; an acknowledged commit is visible, and
-/// under full durability survives a power loss at that moment; a pinned version does not change, although free pages
-/// are filled with a pattern at once; the invariants at the end; the content after reopening.
+/// Checked: no increment is lost; observers are notified of versions in order; a snapshot has every acknowledged
+/// commit, and everything that an earlier snapshot had; under full durability what it has survives a power loss at that
+/// moment; a pinned version does not change, although free pages are filled with a pattern at once; no pin is left, and
+/// the invariants hold at the end; the content after reopening.
 final class ScheduledStore: Sendable {
     struct Wrong: Error, CustomStringConvertible {
         var description: String
@@ -52,6 +56,8 @@ final class ScheduledStore: Sendable {
     private let durability: Durability
     /// The scheduler's baton guards all state here; the mutexes only satisfy the compiler.
     private let acknowledged = Mutex(0)
+    /// The highest count that a commit or a snapshot has told of.
+    private let known = Mutex<Int64>(0)
     private let heard = Mutex<[UInt64]>([])
     private let patterned = Mutex<Set<Int>>([])
     private let pins = Mutex<[Int: PinnedVersion]>([:])
@@ -108,6 +114,12 @@ final class ScheduledStore: Sendable {
     /// A store with a log and some rows; the schedule starts afterwards.
     private func prepare() throws -> Store {
         let store = try Store.open(path: Self.path, options: options(disk, scheduling))
+        try Self.prepare(store)
+        return store
+    }
+
+    /// Makes the row of the counter, and some others.
+    static func prepare(_ store: Store) throws {
         let columns = [
             ColumnDefinition(id: ColumnID(1), name: "count", type: .integer, index: .ordered),
             ColumnDefinition(id: ColumnID(2), name: "text", type: .bytes),
@@ -123,10 +135,9 @@ final class ScheduledStore: Sendable {
             }
             try transaction.commit()
         }
-        return store
     }
 
-    private func insert(_ transaction: WriteTransaction, _ key: Int64, _ count: Int64, _ text: [UInt8]) throws {
+    private static func insert(_ transaction: WriteTransaction, _ key: Int64, _ count: Int64, _ text: [UInt8]) throws {
         try text.withUnsafeBytes { text in
             let cells: [Cell] = [.integer(count), .bytes(text)]
             try cells.withUnsafeBufferPointer { try transaction.insert(0, key: RowKey(key), $0) }
@@ -142,13 +153,22 @@ final class ScheduledStore: Sendable {
             switch operation {
             case .increment, .incrementLarge, .rollBack: try change(store, operation, id)
             case .pin:
+                let least = known.withLock { $0 }
                 guard let snapshot = try unlessClosed({ try store.snapshot() }) else { continue }
                 let digest = try StoreProgram.digest(snapshot.view)
-                expectKept(try counter(snapshot.view))
+                let count = try Self.counter(snapshot.view)
+                if count < least { throw Wrong(description: "a snapshot has \(count), and \(least) were seen before") }
+                known.withLock { $0 = max($0, count) }
+                expectKept(count)
                 pins.withLock { $0[id] = PinnedVersion(snapshot: snapshot, digest: digest) }
                 pinned.append(id)
             case .unpin: if !pinned.isEmpty { unpin(pinned.removeFirst()) }
-            case .close: try store.close()
+            case .unpinAny: if let any = pins.withLock({ $0.keys.min() }) { unpin(any) }
+            case .close:
+                try store.close()
+                if try unlessClosed({ try store.snapshot() }) != nil {
+                    throw Wrong(description: "a closed store gives a snapshot")
+                }
             }
         }
         for id in pinned { unpin(id) }
@@ -174,7 +194,7 @@ final class ScheduledStore: Sendable {
         let count = try transaction.view.integer(row, 0) ?? -1
         try transaction.set(0, RowKey(0), column: 0, to: .integer(count + 1))
         if case .incrementLarge = operation {
-            try insert(transaction, Int64(1000 + id), 0, [UInt8](repeating: 3, count: 5000))
+            try Self.insert(transaction, Int64(1000 + id), 0, [UInt8](repeating: 3, count: 5000))
         }
         if case .rollBack = operation {
             transaction.rollback()
@@ -185,6 +205,7 @@ final class ScheduledStore: Sendable {
         let version = try transaction.commit()
         if store.newestVersion < version { throw Wrong(description: "\(version) is acknowledged and not visible") }
         acknowledged.withLock { $0 += 1 }
+        known.withLock { $0 = max($0, count + 1) }
         expectKept(count + 1)
     }
 
@@ -208,9 +229,9 @@ final class ScheduledStore: Sendable {
         }
     }
 
-    private func counter(_ store: Store) throws -> Int64 { try counter(store.snapshot().view) }
+    private func counter(_ store: Store) throws -> Int64 { try Self.counter(store.snapshot().view) }
 
-    private func counter(_ view: ReadView) throws -> Int64 {
+    static func counter(_ view: ReadView) throws -> Int64 {
         guard let row = try view.locate(0, RowKey(0)) else { throw Wrong(description: "no counter") }
         return try view.integer(row, 0) ?? -1
     }
@@ -262,6 +283,8 @@ final class ScheduledStore: Sendable {
             throw Wrong(description: "an increment is lost")
         }
         if try unlessClosed({ try store.snapshot() }) != nil {
+            // Every thread has released its pins.
+            if store.activeVersions != 1 { throw Wrong(description: "a version is kept without a pin") }
             try store.checkInvariants()
             try store.close()
         }

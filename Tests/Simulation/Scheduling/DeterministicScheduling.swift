@@ -1,19 +1,25 @@
 import Dispatch
-import StrataFiles
 import Synchronization
+
+@testable import StrataFiles
 
 /// Runs one thread at a time and chooses which, so that a history of several threads is repeatable, and every
 /// interleaving of a short one can be visited.
 ///
 /// Each thread is a real one with a semaphore of its own. A thread may pass the baton to another one at these points:
 /// before it takes a lock, when it waits for a condition, and at `spawn`, `yield` and `pause`. A simulated disk can be
-/// set to yield before its operations. Concurrency: the baton guards everything. Only the thread that has it calls, and
-/// the semaphore that passes it orders the work of the two threads.
+/// set to yield before its operations. Time is simulated: it passes when a thread that pauses goes on, which the
+/// schedule decides, and when no thread can go on but by a deadline.
+///
+/// Concurrency: the baton guards everything. Only the thread that has it calls, and the semaphore that passes it orders
+/// the work of the two threads.
 final class DeterministicScheduling: Scheduling, @unchecked Sendable {
     private enum State {
         case ready
         case locking(DeterministicMonitor)
-        case waiting(DeterministicMonitor)
+        case waiting(DeterministicMonitor, until: UInt64)
+        /// In a pause, until a moment.
+        case pausing(UInt64)
         case joining(Set<Int>)
         case done
     }
@@ -21,6 +27,8 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
     private struct Member {
         var label: String
         var state = State.ready
+        /// Its last wait ended by the deadline.
+        var isLate = false
         let turn = DispatchSemaphore(value: 0)
     }
 
@@ -39,10 +47,16 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
     private var heldMonitors = 0
     /// Called at every point with the baton, while no monitor is held, for checks and for overwriting free pages.
     var atEveryPoint: (() -> Void)?
+    /// The same while monitors may be held, for checks that take none.
+    var atAnyPoint: (() -> Void)?
     private(set) var points = 0
+    /// Nanoseconds since the start.
+    private var clock: UInt64 = 0
 
     /// A history with more points than this is considered endless.
     private static let pointLimit = 2_000_000
+    /// A history in which threads go on by deadlines alone for so long is over: the others will never run again.
+    private static let timeLimit: UInt64 = 1_000_000_000_000
 
     init(_ chooser: any ScheduleChoosing) { self.chooser = chooser }
 
@@ -112,6 +126,7 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
         points += 1
         if points > Self.pointLimit { fatalError("a history of more than \(Self.pointLimit) points") }
         if heldMonitors == 0, let atEveryPoint { atomically(atEveryPoint) }
+        if let atAnyPoint { atomically(atAnyPoint) }
         passOn()
     }
 
@@ -141,19 +156,51 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
     }
 
     private func choose() -> Int? {
-        var ready: [Int] = []
-        if case .ready = members[current].state { ready.append(current) }
-        let isForced = ready.isEmpty
-        for index in members.indices where index != current {
-            if case .ready = members[index].state { ready.append(index) }
-        }
+        var ready = runnable
+        if ready.isEmpty, failure == nil { ready = letTimePass() }
+        let isForced = ready.first != current
         if ready.isEmpty {
             let isOver = members.allSatisfy { if case .done = $0.state { true } else { false } }
             if !isOver { failure = failure ?? Deadlock(description: describeWaiting()) }
             return nil
         }
-        if ready.count == 1 { return ready[0] }
-        return ready[chooser.choose(among: ready.count, isForced: isForced)]
+        let next = ready[ready.count == 1 ? 0 : chooser.choose(among: ready.count, isForced: isForced)]
+        if case .pausing(let end) = members[next].state {
+            clock = max(clock, end)
+            members[next].state = .ready
+        }
+        return next
+    }
+
+    /// Threads that can go on: the running one first, unless it pauses; those in a pause last.
+    private var runnable: [Int] {
+        var ready: [Int] = []
+        var pausing: [Int] = []
+        if case .ready = members[current].state { ready.append(current) }
+        for index in members.indices {
+            switch members[index].state {
+            case .ready: if index != current { ready.append(index) }
+            case .pausing: pausing.append(index)
+            default: break
+            }
+        }
+        return ready + pausing
+    }
+
+    /// Ends the waits with the nearest deadline.
+    /// - Returns: their threads.
+    private func letTimePass() -> [Int] {
+        let ends = members.map { member in
+            if case .waiting(_, let until) = member.state { until } else { UInt64.max }
+        }
+        guard let nearest = ends.min(), nearest < Self.timeLimit else { return [] }
+        clock = max(clock, nearest)
+        let late = ends.indices.filter { ends[$0] == nearest }
+        for index in late {
+            members[index].state = .ready
+            members[index].isLate = true
+        }
+        return late
     }
 
     private func describeWaiting() -> String {
@@ -161,7 +208,8 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
             switch member.state {
             case .ready, .done: nil
             case .locking(let monitor): "\(member.label) wants \(monitor.label)"
-            case .waiting(let monitor): "\(member.label) waits at \(monitor.label)"
+            case .pausing: "\(member.label) pauses"
+            case .waiting(let monitor, _): "\(member.label) waits at \(monitor.label)"
             case .joining: "\(member.label) waits for its threads"
             }
         }
@@ -194,17 +242,23 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
         }
     }
 
-    fileprivate func wait(_ monitor: DeterministicMonitor) {
+    /// - Returns: false if the deadline passed first.
+    fileprivate func wait(_ monitor: DeterministicMonitor, until deadline: Deadline) -> Bool {
+        if remaining(until: deadline) == 0 { return false }
         precondition(isRunning, "\(monitor.label): waits, and no runnable thread can end its wait")
         unlock(monitor)
-        members[current].state = .waiting(monitor)
+        let mine = current
+        members[mine].state = .waiting(monitor, until: deadline.nanoseconds)
+        members[mine].isLate = false
         passOn()
+        let isLate = members[mine].isLate
         lock(monitor)
+        return !isLate
     }
 
     fileprivate func wakeAll(_ monitor: DeterministicMonitor) {
         for index in members.indices {
-            if case .waiting(let place) = members[index].state, place === monitor { members[index].state = .ready }
+            if case .waiting(let place, _) = members[index].state, place === monitor { members[index].state = .ready }
         }
     }
 
@@ -219,7 +273,21 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
     }
 
     func yield(at point: StaticString) { self.point() }
-    func pause(microseconds: Int) { point() }
+
+    func pause(microseconds: Int) {
+        if !isRunning || isAtomic { return }
+        members[current].state = .pausing(clock + UInt64(max(microseconds, 0)) * 1_000)
+        point()
+    }
+
+    func deadline(after microseconds: Int) -> Deadline {
+        Deadline(nanoseconds: clock + UInt64(min(max(microseconds, 0), 1 << 50)) * 1_000)
+    }
+
+    func remaining(until deadline: Deadline) -> Int {
+        if deadline == .never { return .max }
+        return deadline.nanoseconds <= clock ? 0 : Int((deadline.nanoseconds - clock + 999) / 1_000)
+    }
 }
 
 /// Guarded by the baton.
@@ -235,6 +303,7 @@ private final class DeterministicMonitor: Monitor, @unchecked Sendable {
 
     func lock() { scheduling.lock(self) }
     func unlock() { scheduling.unlock(self) }
-    func wait() { scheduling.wait(self) }
+    func wait() { _ = scheduling.wait(self, until: .never) }
+    func wait(until deadline: Deadline) -> Bool { scheduling.wait(self, until: deadline) }
     func wakeAll() { scheduling.wakeAll(self) }
 }

@@ -19,25 +19,29 @@ import Testing
 
     /// Does what a leader does that writes and syncs all waiting records without a failure.
     @discardableResult
-    static func lead(_ queue: inout CommitQueue, isSynced: Bool = true) -> SupersededVersions? {
+    static func lead(_ queue: inout CommitQueue, isSynced: Bool = true) -> [UInt64] {
         queue.endWriting(queue.beginWriting(), isDone: true, keeping: true)
-        return queue.endLead(through: queue.appended, isSynced: isSynced, wasKept: true)
+        return shown(queue.endLead(through: queue.appended, isSynced: isSynced, wasKept: true))
+    }
+
+    /// The versions that became durable, in order.
+    static func shown(_ durable: CommitQueue.Durable?) -> [UInt64] {
+        durable.map { $0.earlier + [$0.newest.version] } ?? []
     }
 
     @Test func aCommitIsVisibleWhenItsSyncIsDone() {
         var queue = CommitQueue(Self.version(4))
         Self.append(&queue, 5)
         #expect(queue.committed.version == 5)
-        #expect(queue.visible.version == 4 && queue.durable == 4)
+        #expect(queue.durable == 4)
         #expect(queue.step(towards: 5, isOwner: true) == .lead)
         #expect(queue.step(towards: 5, isOwner: true) == .sleep, "two leaders")
         let writing = queue.beginWriting()
         #expect(writing?.records == [5] && writing?.first == 5 && writing?.last == 5 && writing?.durableTo == 4)
         queue.endWriting(writing, isDone: true, keeping: false)
-        #expect(queue.visible.version == 4 && queue.durable == 4, "visible before the sync")
-        let gone = queue.endLead(through: 5, isSynced: true, wasKept: false)
-        #expect(gone == SupersededVersions(oldest: 4, others: []))
-        #expect(queue.visible.version == 5 && queue.durable == 5 && queue.synced == 5)
+        #expect(queue.durable == 4, "durable before the sync")
+        let shown = Self.shown(queue.endLead(through: 5, isSynced: true, wasKept: false))
+        #expect(shown == [5] && queue.durable == 5 && queue.synced == 5)
         #expect(queue.step(towards: 5, isOwner: true) == .finish)
     }
 
@@ -49,11 +53,10 @@ import Testing
         #expect(writing?.records == [1, 2, 3] && writing?.first == 1 && writing?.last == 3)
         Self.append(&queue, 4)
         queue.endWriting(writing, isDone: true, keeping: true)
-        let gone = queue.endLead(through: queue.appended, isSynced: true, wasKept: true)
-        #expect(gone == SupersededVersions(oldest: 0, others: [1, 2]))
-        #expect(queue.visible.version == 3 && queue.durable == 3)
+        let shown = Self.shown(queue.endLead(through: queue.appended, isSynced: true, wasKept: true))
+        #expect(shown == [1, 2, 3] && queue.durable == 3)
         #expect(queue.step(towards: 4, isOwner: true) == .lead)
-        #expect(Self.lead(&queue) == SupersededVersions(oldest: 3, others: []))
+        #expect(Self.lead(&queue) == [4])
     }
 
     @Test func aBatchIsWrittenAsAWhole() {
@@ -91,7 +94,7 @@ import Testing
         for number in UInt64(1)...3 { Self.append(&queue, number) }
         _ = queue.step(towards: 3, isOwner: true)
         #expect(queue.endLead(through: 3, isSynced: true, wasKept: false) == nil, "synced, and never written")
-        #expect(queue.durable == 0 && queue.synced == 0 && queue.visible.version == 0)
+        #expect(queue.durable == 0 && queue.synced == 0)
         queue.noteSynced(3)
         #expect(queue.synced == 0, "the log would claim what it does not hold")
         #expect(queue.acknowledge(through: 4, isSynced: true) == nil, "no such version")
@@ -110,7 +113,7 @@ import Testing
         Self.append(&queue, 2)
         Self.lead(&queue)
         #expect(queue.endLead(through: 1, isSynced: true, wasKept: false) == nil)
-        #expect(queue.durable == 2 && queue.synced == 2 && queue.visible.version == 2)
+        #expect(queue.durable == 2 && queue.synced == 2)
     }
 
     @Test func nothingIsDurableAfterAFailure() {
@@ -123,7 +126,7 @@ import Testing
         queue.endWriting(queue.beginWriting(), isDone: true, keeping: true)
         queue.fail()
         #expect(queue.endLead(through: 3, isSynced: true, wasKept: true) == nil)
-        #expect(queue.durable == 2 && queue.synced == 2 && queue.visible.version == 2)
+        #expect(queue.durable == 2 && queue.synced == 2)
         #expect(queue.step(towards: 2, isOwner: true) == .finish)
         #expect(queue.step(towards: 3, isOwner: true) == .giveUp)
         #expect(queue.beginSync() == nil)
@@ -160,7 +163,7 @@ import Testing
         var queue = CommitQueue(Self.version(0))
         queue.append(Self.version(1))
         #expect(queue.step(towards: 1, isOwner: true) == .sleep, "no record")
-        #expect(queue.acknowledge(through: 1, isSynced: true) == SupersededVersions(oldest: 0, others: []))
+        #expect(Self.shown(queue.acknowledge(through: 1, isSynced: true)) == [1])
         #expect(queue.synced == 1)
         Self.append(&queue, 2)
         #expect(queue.beginWriting()?.durableTo == 1)
@@ -186,7 +189,8 @@ private struct Walk {
     var writing: CommitQueue.Writing?
     var isLeading = false
     var syncTo: (version: UInt64, records: Int)?
-    var protected: Set<UInt64> = [0]
+    /// The version that became durable last.
+    var shown: UInt64 = 0
 
     init(_ seed: UInt64) { random = SplitMix64(seed: seed) }
 
@@ -195,7 +199,6 @@ private struct Walk {
         case 0, 1, 2:
             let isHeldBack = random.next() % 3 == 0
             CommitQueueTests.append(&queue, next, isHeldBack: isHeldBack)
-            protected.insert(next)
             next += 1
         case 3:
             queue.endBatch()
@@ -222,18 +225,19 @@ private struct Walk {
     }
 
     private mutating func endLead(_ version: UInt64, _ place: String) {
-        let gone = queue.endLead(through: version, isSynced: true, wasKept: true)
-        gone?.forEach { #expect(protected.remove($0) != nil, "\(place): \($0) lost its protection twice") }
+        for found in CommitQueueTests.shown(queue.endLead(through: version, isSynced: true, wasKept: true)) {
+            #expect(found == shown + 1, "\(place): out of order")
+            shown = found
+        }
         isLeading = false
         syncTo = nil
     }
 
     private func check(_ place: String) {
         #expect(Int(queue.durable) <= syncedRecords, "\(place): durable without a sync")
-        #expect(queue.visible.version == queue.durable, "\(place)")
+        #expect(shown == queue.durable, "\(place)")
         #expect(queue.committed.version == next - 1, "\(place)")
         #expect(queue.isLeading == isLeading, "\(place)")
         #expect(log == (0..<log.count).map { UInt8(truncatingIfNeeded: $0 + 1) }, "\(place): order of the log")
-        #expect(protected == Set(queue.durable..<next), "\(place): protected are all that may still be needed")
     }
 }

@@ -42,4 +42,24 @@ struct ForkTests {
         try store.checkInvariants()
         try store.close()
     }
+
+    @Test("a child that drops its copy of a pin leaves the parent's pin to the parent") func pinOfTheParent() throws {
+        var options = StoreOptions()
+        options.limits = .tiny
+        options.mapReserve = 1 << 30
+        let owner = try Store.open(path: path, options: options)
+        let first = try StoreWorkerProcess(path, ["once", "1"], name: "first")
+        #expect(first.wait() == 0, "\(first.errors)")
+        let worker = try StoreWorkerProcess(path, ["fork-pin"], name: "worker")
+        try worker.waitFor("p")
+        for value in 1...40 as ClosedRange<Int64> {
+            let transaction = try owner.beginWrite()
+            try transaction.set(0, RowKey(1), column: 0, to: .integer(value))
+            try transaction.set(0, RowKey(0), column: 0, to: .integer(value))
+            try transaction.commit()
+        }
+        close(open(path + ".stop", O_CREAT | O_WRONLY, 0o644))
+        #expect(worker.wait() == 0, "\(worker.errors)")
+        try owner.close()
+    }
 }

@@ -78,6 +78,7 @@ import Testing
             var queue = CommitQueue(CommitQueueTests.version(0))
             var protections: [UInt64: Int] = [0: 1]
             var held: [UInt64] = []
+            var visible: UInt64 = 0
             for step in 0..<200 {
                 switch random.next() % 5 {
                 case 0:
@@ -87,12 +88,14 @@ import Testing
                 case 1:
                     let span = queue.committed.version - queue.durable + 1
                     let newest = queue.durable + random.next() % span
-                    guard var gone = queue.acknowledge(through: newest, isSynced: false) else { continue }
+                    guard let found = queue.acknowledge(through: newest, isSynced: false) else { continue }
+                    var gone = SupersededVersions(oldest: visible, others: found.earlier)
+                    visible = found.newest.version
                     pins.keepPinned(&gone)
                     gone.forEach { protections[$0, default: 0] -= 1 }
                 case 2, 3:
                     // The visible version, or the one just committed.
-                    let version = random.next() % 2 == 0 ? queue.visible.version : queue.committed.version
+                    let version = random.next() % 2 == 0 ? visible : queue.committed.version
                     let isPinned = pins.pin(version)
                     #expect(isPinned)
                     held.append(version)
@@ -101,7 +104,7 @@ import Testing
                     let version = held.remove(at: Int(random.below(UInt64(held.count))))
                     if pins.unpin(version)?.wasProtected == true { protections[version, default: 0] -= 1 }
                 }
-                let needed = Set(held).union(queue.visible.version...queue.committed.version)
+                let needed = Set(held).union(visible...queue.committed.version)
                 let protected = protections.filter { $0.value > 0 }
                 #expect(Set(protected.keys) == needed, "seed \(seed), step \(step)")
                 #expect(protected.values.allSatisfy { $0 == 1 }, "seed \(seed), step \(step)")

@@ -24,15 +24,17 @@ enum FreshProcess {
         munmap(memory, cacheBytes)
     }
 
-    /// Maps the pages of the program and of its libraries, so that no call is a page fault: their number in an open
-    /// would depend on what else is linked into the program. Does nothing without such a list of mappings (macOS), and
-    /// under a kernel before Linux 5.14, which lacks the advice.
+    /// Maps the pages of the program and of its libraries, their variables and the heap, so that no call is a page
+    /// fault: their number in an open would depend on what else is linked into the program. Does nothing without such a
+    /// list of mappings (macOS), and under a kernel before Linux 5.14, which lacks the advice.
     private static func mapLinkedFiles() {
         guard let list = fopen("/proc/self/maps", "r") else { return }
         defer { fclose(list) }
         var line = [CChar](repeating: 0, count: 8192)
+        var fileEnd: UInt = 0
         while fgets(&line, Int32(line.count), list) != nil {
-            guard let mapping = Self.mapping(line) else { continue }
+            guard let mapping = Self.mapping(line, after: fileEnd) else { continue }
+            if mapping.isFile { fileEnd = mapping.addresses.upperBound }
             madvise(
                 UnsafeMutableRawPointer(bitPattern: mapping.addresses.lowerBound), mapping.addresses.count,
                 mapping.isWritable ? populateWrite : populateRead)
@@ -43,17 +45,23 @@ enum FreshProcess {
     private static let populateRead: Int32 = 22
     private static let populateWrite: Int32 = 23
 
-    /// A line of the list, as `55d0c8a00000-55d0c8a5b000 r-xp 00002000 08:01 131 /usr/bin/x`; nil where it is not a
-    /// private mapping of a file.
-    private static func mapping(_ line: [CChar]) -> (addresses: Range<UInt>, isWritable: Bool)? {
+    /// A line of the list, as `55d0c8a00000-55d0c8a5b000 r-xp 00002000 08:01 131 /usr/bin/x`.
+    ///
+    /// - Parameter fileEnd: where the last mapping of a file ends; variables that begin as zeros follow there.
+    /// - Returns: nil for a mapping that is shared, or neither of a file, nor of variables, nor the heap.
+    private static func mapping(
+        _ line: [CChar], after fileEnd: UInt
+    ) -> (addresses: Range<UInt>, isWritable: Bool, isFile: Bool)? {
         line.withUnsafeBufferPointer { text in
-            guard let base = text.baseAddress, strchr(base, 47) != nil else { return nil }
+            guard let base = text.baseAddress else { return nil }
             var rest: UnsafeMutablePointer<CChar>?
             let start = strtoul(base, &rest, 16)
             guard let dash = rest, dash.pointee == 45 else { return nil }
             let end = strtoul(dash + 1, &rest, 16)
             guard let permissions = rest, start < end, permissions[1] == 114, permissions[4] == 112 else { return nil }
-            return (start..<end, permissions[2] == 119)
+            let isFile = strchr(base, 47) != nil
+            guard isFile || start == fileEnd || strstr(base, "[heap]") != nil else { return nil }
+            return (start..<end, permissions[2] == 119, isFile)
         }
     }
 }

@@ -73,6 +73,6 @@ extension ReportPart {
 
 extension CaseResult {
     fileprivate func latencySample(_ statistic: String) -> Double? {
-        samples.first { $0.metric.name == Metric.latencyNanoseconds.name && $0.statistic == statistic }?.value
+        findings.samples.first { $0.metric.name == Metric.latencyNanoseconds.name && $0.statistic == statistic }?.value
     }
 }

@@ -29,7 +29,7 @@ extension RealmCollection {
     public var first: Element? { _count(atMost: 1) == 0 ? nil : self[0] }
     public var last: Element? { isEmpty ? nil : self[count - 1] }
 
-    /// 0, because an iteration may return fewer elements than ``count`` if damage is found in between, and the standard
+    /// 0, because an iteration may return fewer elements than `count` if damage is found in between, and the standard
     /// library ends the process if an estimate is not met.
     public var underestimatedCount: Int { 0 }
 

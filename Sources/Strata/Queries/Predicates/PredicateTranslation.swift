@@ -25,7 +25,7 @@ extension RealmCollection where Element: ObjectBase {
         try matching(PredicateTranslation().predicate(predicate))
     }
 
-    /// ``where(_:)`` under the name of Foundation's own method for sequences.
+    /// `where(_:)` under the name of Foundation's own method for sequences.
     public func filter(_ predicate: _MacroPredicate<Element>) throws(RealmError) -> Results<Element> {
         try `where`(predicate)
     }

@@ -12,8 +12,6 @@
 /// A state machine: it neither waits nor does I/O. The caller of a method carries out the returned step, and reports
 /// its result. Guarded by the store's monitor.
 struct CommitQueue {
-    /// The newest version that readers pin.
-    private(set) var visible: VersionState
     /// The newest version.
     private(set) var committed: VersionState
     /// The last version that may be acknowledged: synced, or only written if the durability class asks for no more.
@@ -50,9 +48,17 @@ struct CommitQueue {
         }
     }
 
+    /// What becomes durable at once.
+    struct Durable {
+        /// The version to show.
+        var newest: VersionState
+        /// Versions between the one that is shown and `newest`, ascending. Empty unless several commits share a sync,
+        /// so that most commits allocate nothing for it.
+        var earlier: [UInt64] = []
+    }
+
     /// - Parameter version: durable, and visible.
     init(_ version: VersionState) {
-        visible = version
         committed = version
         durable = version.version
         synced = version.version
@@ -167,8 +173,8 @@ struct CommitQueue {
     ///   - version: ``appended`` as it was when the sync began.
     ///   - isSynced: the log was synced; false if the durability class asks for no sync.
     ///   - wasKept: the records were written with ``keeping``.
-    /// - Returns: versions that are not visible any more.
-    mutating func endLead(through version: UInt64, isSynced: Bool, wasKept: Bool) -> SupersededVersions? {
+    /// - Returns: what the caller makes visible.
+    mutating func endLead(through version: UInt64, isSynced: Bool, wasKept: Bool) -> Durable? {
         isLeading = false
         if wasKept { isWriting = false }
         if hasFailed || version > appended { return nil }
@@ -178,28 +184,27 @@ struct CommitQueue {
 
     /// Notes that a checkpoint made versions durable, or that the durability class asks for nothing more.
     /// - Parameter isSynced: a checkpoint did.
-    /// - Returns: versions that are not visible any more.
-    mutating func acknowledge(through version: UInt64, isSynced: Bool) -> SupersededVersions? {
+    /// - Returns: what the caller makes visible.
+    mutating func acknowledge(through version: UInt64, isSynced: Bool) -> Durable? {
         if version > committed.version { return nil }
         if isSynced { synced = max(synced, version) }
         return advance(through: version)
     }
 
-    /// Makes the newest durable version the visible one.
-    private mutating func advance(through version: UInt64) -> SupersededVersions? {
+    private mutating func advance(through version: UInt64) -> Durable? {
         durable = max(durable, version)
         var count = 0
         while count < unpublished.count, unpublished[count].version <= version { count += 1 }
         if count == 0 { return nil }
-        let superseded = SupersededVersions(
-            oldest: visible.version, others: count == 1 ? [] : unpublished[..<(count - 1)].map(\.version))
-        visible = unpublished[count - 1]
+        let found = Durable(
+            newest: unpublished[count - 1],
+            earlier: count == 1 ? [] : unpublished[..<(count - 1)].map(\.version))
         if count == unpublished.count {
             unpublished.removeAll(keepingCapacity: true)
         } else {
             unpublished.removeFirst(count)
         }
-        return superseded
+        return found
     }
 
     /// Notes that a write or sync failed, of the log or of any pages that versions consist of.
@@ -209,7 +214,6 @@ struct CommitQueue {
 
     /// Starts over at a version that another process made durable. All state of this process's own commits is void.
     mutating func restart(at version: VersionState) {
-        visible = version
         committed = version
         durable = version.version
         synced = version.version

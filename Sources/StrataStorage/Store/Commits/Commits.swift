@@ -12,6 +12,8 @@ final class Commits: Sendable {
     let monitor: any Monitor
     /// Guarded by `monitor`.
     @exclusivity(unchecked) nonisolated(unsafe) var state: StoreState
+    /// The newest version that readers pin, and their pins.
+    let visible: VisibleVersion
     /// The process table; nil while this process keeps the store for itself.
     let processes: ProcessTable?
     let pages: PageMap
@@ -30,6 +32,7 @@ final class Commits: Sendable {
         options: StoreOptions
     ) {
         self.state = state
+        visible = state.visible
         self.processes = processes
         self.pages = pages
         reader = PageReader(pages)
@@ -48,13 +51,33 @@ final class Commits: Sendable {
 
     // MARK: Pins
 
+    /// Pins the newest version that readers may read.
+    /// - Parameter reserved: uses up a reserved pin, also if this throws. If not, further readers may pin the version
+    ///   without the monitor.
+    /// - Throws: `closed`, `limit(.pins)`, `lockFile`, `corrupt`.
+    func pinNewest(
+        reserved: Bool
+    ) throws(StorageError) -> (version: VersionState, publication: UInt64?, isOwner: Bool) {
+        try monitor.withLock { () throws(StorageError) in
+            if reserved { visible.giveBackReserved() }
+            if state.isClosed { throw .closed }
+            if let processes, !state.isOwner {
+                try ForeignVersions(commits: self, processes: processes).pinNewest()
+            }
+            guard visible.pin(visible.version) else { throw .limit(.pins) }
+            // A writer that shows its own result is no sign of readers.
+            if !reserved { visible.share() }
+            return (visible.state, visible.publication, state.isOwner)
+        }
+    }
+
     /// Pins a version that is protected, but perhaps not visible yet.
     /// - Parameter reserved: uses up a reserved pin.
     /// - Returns: false if too many versions are pinned.
     func pin(_ version: UInt64, reserved: Bool) -> Bool {
         monitor.withLock {
-            if reserved { state.pins.giveBackReserved() }
-            return state.pins.pin(version)
+            if reserved { visible.giveBackReserved() }
+            return visible.pin(version)
         }
     }
 
@@ -62,24 +85,27 @@ final class Commits: Sendable {
     /// - Returns: whether it was the last one of a closed store: the caller then closes the file.
     func unpin(_ version: UInt64) -> Bool {
         monitor.withLock {
-            guard let end = state.pins.unpin(version) else { return false }
-            if let place = end.place { processes?.pins.unpin(place) }
-            if end.wasProtected { unprotectUnpinned(version) }
-            return state.use == .closed && state.pins.isEmpty
+            visible.unpin(version)
+            return isUnused
         }
     }
 
-    private func unprotectUnpinned(_ version: UInt64) {
-        #if Zoo
-            if PlantedMistake.pinKept.isPlanted { return }
-        #endif
-        allocator.unprotect(version)
+    /// Ends the pin that was left of those without the monitor, all of which are released.
+    /// - Returns: as ``unpin(_:)``.
+    func end(_ last: ReaderPin) -> Bool {
+        monitor.withLock {
+            visible.end(last)
+            return isUnused
+        }
     }
+
+    /// Whether the store is closed, and no version is pinned. `monitor` is held.
+    private var isUnused: Bool { state.use == .closed && !visible.isPinned }
 
     /// The newest version that readers may pin.
     var newestVersion: TransactionID {
         monitor.withLock {
-            let visible = TransactionID(state.visible.version)
+            let visible = TransactionID(visible.version)
             guard let processes, !state.isOwner else { return visible }
             // Errors are dropped: the next use of the store meets the overwritten table and throws.
             do throws(StorageError) { return TransactionID(try processes.versions.newest().version) } catch {
@@ -87,9 +113,6 @@ final class Commits: Sendable {
             }
         }
     }
-
-    /// Number of the visible version's publication; nil without a process table. `monitor` is held.
-    var publication: UInt64? { processes == nil ? nil : state.others.publication }
 
     /// Whether this publication still is the newest. Takes no lock.
     func isNewest(_ publication: UInt64?) -> Bool {
@@ -101,8 +124,7 @@ final class Commits: Sendable {
     /// - Complexity: O(pins).
     var activeVersions: Int {
         monitor.withLock {
-            var versions = Set(state.pins.versions)
-            versions.insert(state.visible.version)
+            var versions = visible.versions
             if let processes { versions.formUnion(processes.pins.foreign) }
             return versions.count
         }
@@ -123,10 +145,13 @@ final class Commits: Sendable {
         var superseded: SupersededVersions?
         monitor.withLock {
             state.queue.append(version, record: record, isHeldBack: isHeldBack)
+            #if Zoo
+                visible.shareEarly(version)
+            #endif
             // A version that is visible at once is of no interest to observers that come later.
             if !isDurable || !state.observers.isEmpty { state.observers.note(CommitNotice(of: transaction)) }
             if isDurable {
-                superseded = newestBecameVisible(state.queue.acknowledge(through: version.version, isSynced: false))
+                superseded = show(state.queue.acknowledge(through: version.version, isSynced: false))
             }
         }
         allocator.bury(
@@ -150,19 +175,15 @@ final class Commits: Sendable {
         }
     }
 
-    /// Ends the protection of versions that the newest durable one replaces. `monitor` is held.
-    private func publish(_ superseded: SupersededVersions?) {
-        newestBecameVisible(superseded)?.forEach(allocator.unprotect)
-    }
+    /// Makes the newest durable version visible, and ends the protection of those before. `monitor` is held.
+    private func publish(_ durable: CommitQueue.Durable?) { show(durable)?.forEach(allocator.unprotect) }
 
-    /// Publishes the visible version before earlier ones lose their protection, so that a pin made meanwhile by another
-    /// process is seen. `monitor` is held.
+    /// Makes the newest durable version visible. `monitor` is held.
     /// - Returns: the versions that lose a protection.
-    private func newestBecameVisible(_ superseded: SupersededVersions?) -> SupersededVersions? {
-        guard var superseded else { return nil }
-        if let processes { ForeignVersions(commits: self, processes: processes).announce() }
-        state.observers.becameVisible(state.visible.version)
-        state.pins.keepPinned(&superseded)
+    private func show(_ durable: CommitQueue.Durable?) -> SupersededVersions? {
+        guard let durable else { return nil }
+        let superseded = visible.replace(by: durable)
+        state.observers.becameVisible(visible.version)
         return superseded
     }
 
@@ -273,7 +294,7 @@ final class Commits: Sendable {
     /// of this one, too. No lock is held.
     func deliverNotices() {
         while true {
-            let next = monitor.withLock { state.observers.beginTelling(visible: state.visible.version) }
+            let next = monitor.withLock { state.observers.beginTelling(visible: visible.version) }
             guard let next else { return }
             for observer in next.observers { observer(next.notice) }
             monitor.withLock { state.observers.endTelling() }

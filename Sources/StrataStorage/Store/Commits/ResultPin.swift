@@ -17,14 +17,14 @@ package struct ResultPin: ~Copyable {
     deinit {
         // In a forked child the monitor may be held by a thread that does not exist there.
         if !isKept || store.isForked { return }
-        store.commits.monitor.withLock { store.commits.state.pins.giveBackReserved() }
+        store.commits.monitor.withLock { store.commits.visible.giveBackReserved() }
     }
 
     /// Reserves a pin. Further calls have no effect.
     /// - Throws: `limit(.pins)`: the transaction can continue, but its result may not be shown.
     package mutating func reserve() throws(StorageError) {
         if isKept { return }
-        isKept = store.commits.monitor.withLock { store.commits.state.pins.reserve() }
+        isKept = store.commits.monitor.withLock { store.commits.visible.reserve() }
         if !isKept { throw .limit(.pins) }
     }
 

@@ -156,7 +156,7 @@ final class CompactionRun: Sendable {
         let transaction: WriteTransaction
         do throws(StorageError) {
             try store.checkPath()
-            try store.checkOwnSize()
+            try FileEnd(store).check()
             try store.reader.confirm()
         } catch {
             compaction.end()

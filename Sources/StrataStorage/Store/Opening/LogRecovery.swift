@@ -24,7 +24,7 @@ struct LogRecovery {
         if slot.logRequired {
             try checkpoints.secureInheritance()
             let newest = try run(on: store.commits.state.committed)
-            if newest.version > store.commits.state.visible.version { store.commits.show(newest) }
+            if newest.version > store.commits.visible.version { store.commits.show(newest) }
         } else if fileSystem.isPersistent {
             let hasLog = try hasLog
             if hasLog { try refuseNewerLog() }

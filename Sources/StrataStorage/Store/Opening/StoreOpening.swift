@@ -166,7 +166,7 @@ struct StoreOpening {
                 return store
             } catch {
                 // Marked as closing, so that all use is refused. The file is closed below.
-                store.commits.monitor.withLock { store.commits.state.use = .closing }
+                store.commits.monitor.withLock { store.commits.state.beginClosing() }
                 throw error
             }
         } catch {
@@ -196,9 +196,11 @@ struct StoreOpening {
         // One protection as the visible version, one as the last checkpoint.
         allocator.protect(version.version)
         allocator.protect(version.version)
+        let visible = VisibleVersion(
+            version, processes: processes, allocator: allocator, scheduling: options.scheduling)
         let store = Store(
             path: path, options: options, file: file, identity: start.status, pages: pages, allocator: allocator,
-            state: StoreState(version, isShared: processes != nil), checkpointer: checkpointer, processes: processes,
+            state: StoreState(visible), checkpointer: checkpointer, processes: processes,
             isReplayedInMemory: replaysInMemory)
         return (store, start.choice.isClean)
     }
@@ -227,9 +229,11 @@ struct StoreOpening {
                 pageCount: Format.firstDataPage, fileCapacity: Int(size) / Format.pageSize)
             // The store shows no version until its first snapshot, below. Before this process writes, it takes over the
             // owner's state.
+            let visible = VisibleVersion(
+                .empty, processes: made, allocator: allocator, scheduling: options.scheduling)
             let store = Store(
                 path: path, options: options, file: file, identity: status, pages: pages, allocator: allocator,
-                state: StoreState(.empty, isShared: true),
+                state: StoreState(visible),
                 checkpointer: Checkpointer(slot: HeaderSlot(storeID: storeID), index: 0, writtenEnd: 0),
                 processes: made)
             _ = try store.snapshot()

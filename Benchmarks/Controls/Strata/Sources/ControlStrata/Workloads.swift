@@ -21,7 +21,8 @@ struct Workloads {
         case "column-sum": try columnSum()
         case "update-batch": try updateBatch()
         case "delete-half": try deleteHalf()
-        case "prepare": _ = try prepared()
+        // A new copy, as a case of Assay has: an open may leave files behind.
+        case "prepare": _ = try work(true)
         case "load": try loadHere()
         case "open": try openAndRead()
         default: Request.wrong("no workload \(request.workload)")
@@ -37,11 +38,9 @@ struct Workloads {
 
     // MARK: Databases
 
-    private var preparedPath: String { "\(request.directory)/prepared-strata-\(request.rows)" }
-
     /// Another process loads the rows, so that the measured one has no warm cache.
     private func prepared() throws -> String {
-        let path = preparedPath
+        let path = "\(request.directory)/prepared-strata-\(request.rows)"
         let done = path + ".done"
         if files.fileExists(atPath: done) { return path }
         try remove(path)
@@ -238,15 +237,17 @@ struct Workloads {
         report("rows_per_second", count / seconds, keys.count, withClose: count / closed)
     }
 
-    /// As Assay does before it times an open: maps the pages of linked files, and fills the processor's caches with
-    /// other memory. So they contain nothing of the database and the engine, even if a process just before this one ran
-    /// the same code.
+    /// As Assay does before it times an open: maps the pages of linked files, their variables and the heap, makes the
+    /// allocator map large blocks separately, and fills the processor's caches with other memory. So they contain
+    /// nothing of the database and the engine, even if a process just before this one ran the same code.
     private func prepareProcess() {
         if let list = fopen("/proc/self/maps", "r") {
             var line = [CChar](repeating: 0, count: 8192)
-            while fgets(&line, Int32(line.count), list) != nil { mapPages(of: line) }
+            var fileEnd: UInt = 0
+            while fgets(&line, Int32(line.count), list) != nil { mapPages(of: line, fileEnd: &fileEnd) }
             fclose(list)
         }
+        mapLargeBlocks()
         let bytes = 32 << 20
         let memory = mmap(nil, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
         guard let memory, memory != MAP_FAILED else { fail("no memory") }
@@ -254,24 +255,38 @@ struct Workloads {
         munmap(memory, bytes)
     }
 
-    /// Maps the pages of a private mapping of a file; does nothing for other lines.
-    private func mapPages(of line: [CChar]) {
+    /// Makes the allocator map each block of 128 KiB and more separately. Swift's module of libc lacks `mallopt`.
+    private func mapLargeBlocks() {
+        typealias SetOption = @convention(c) (Int32, Int32) -> Int32
+        let threshold: Int32 = -3  // M_MMAP_THRESHOLD
+        guard let setOption = dlsym(nil, "mallopt") else { return }
+        _ = unsafeBitCast(setOption, to: SetOption.self)(threshold, 128 << 10)
+    }
+
+    /// Maps the pages of a private mapping of a file, of variables, or of the heap; does nothing for other lines.
+    ///
+    /// - Parameter fileEnd: where the last mapping of a file ends; variables that begin as zeros follow there.
+    private func mapPages(of line: [CChar], fileEnd: inout UInt) {
         let words = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
             .split(separator: " ")
-        guard words.count > 5, words[1].hasPrefix("r"), words[1].hasSuffix("p"), words[5].hasPrefix("/") else { return }
+        guard words.count > 1, words[1].hasPrefix("r"), words[1].hasSuffix("p") else { return }
         let bounds = words[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
         guard bounds.count == 2, bounds[0] < bounds[1] else { return }
+        let name = words.count > 5 ? words[5] : ""
+        let isFile = name.hasPrefix("/")
+        guard isFile || bounds[0] == fileEnd || name.hasPrefix("[heap]") else { return }
+        if isFile { fileEnd = bounds[1] }
         // MADV_POPULATE_WRITE and MADV_POPULATE_READ
         let advice: Int32 = words[1].contains("w") ? 23 : 22
         madvise(UnsafeMutableRawPointer(bitPattern: bounds[0]), Int(bounds[1] - bounds[0]), advice)
     }
 
-    /// On a database made by `prepare`: from the call of open to the first value.
+    /// On the copy made by `prepare`: from the call of open to the first value.
     private mutating func openAndRead() throws {
         let key = choices.below(request.rows)
         prepareProcess()
         let started = now()
-        let database = try Database(preparedPath, request)
+        let database = try Database(request.directory + "/work", request)
         let age = database.readAges([key])
         let elapsed = now() - started
         expect("age", People.age(key), age)

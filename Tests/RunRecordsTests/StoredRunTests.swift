@@ -1,0 +1,50 @@
+import Files
+import JSONText
+import Testing
+
+@testable import RunRecords
+
+/// A run that `assay run smoke` wrote, with four of its cases: a sweep with causes, a case that does not apply, one with
+/// a distribution of latencies, one with sizes over time.
+@Suite("A stored run is read, and written again byte for byte")
+struct StoredRunTests {
+    static let directory = RunDirectory(
+        path: #filePath.split(separator: "/").dropLast(2).reduce("") { $0 + "/" + $1 } + "/Fixtures/run-2")
+
+    private static func text(_ file: String) throws -> String { try FileTree.readText(file) }
+
+    @Test("run.json")
+    func header() throws {
+        let header = try Self.directory.readHeader()
+        #expect(header.engines.map(\.name) == ["strata", "sqlite", "model"] && header.cases.count == 4)
+        #expect(header.json.text + "\n" == (try Self.text(Self.directory.headerFile)))
+    }
+
+    @Test("results.jsonl")
+    func results() throws {
+        let (results, unreadable) = try Self.directory.readResults()
+        #expect(unreadable == [] && results.map(\.verdict) == [.pass, .pass, .unpromised, .notApplicable])
+        #expect(results.map { $0.json.text + "\n" }.joined() == (try Self.text(Self.directory.resultsFile)))
+    }
+
+    @Test("series and trials")
+    func details() throws {
+        let run = try Self.directory.load()
+        #expect(run.isFinished && run.details.count == 3)
+        for (id, details) in run.details {
+            #expect(details.json.text + "\n" == (try Self.text(Self.directory.detailsFile(id))))
+        }
+        #expect(run.details.values.contains { $0.map != nil } && run.details.values.contains { !$0.series.isEmpty })
+        #expect(run.results.filter { !$0.causes.isEmpty }.map(\.trialCount) == [60])
+    }
+
+    @Test("an error names the file, the line and the path of the member")
+    func place() throws {
+        let line = try #require(Self.text(Self.directory.resultsFile).split(separator: "\n").first)
+        let damaged = line.replacing(#""statistic":"count""#, with: #""statistic":7"#, maxReplacements: 1)
+        let error = try #require(throws: JSONShapeError.self) {
+            try CaseResult(document: Array(damaged.utf8), named: "result")
+        }
+        #expect(error.description == "result.samples[4].statistic: expected a string")
+    }
+}

@@ -1,0 +1,196 @@
+import FaultModel
+import Seeds
+import SimulatedDisk
+import StrataFiles
+import Synchronization
+
+@testable import StrataStorage
+
+/// One run of a few threads over a tiny store that several stores, each acting as a process, have open under one
+/// schedule.
+///
+/// Checked: no increment is lost; a snapshot has every commit that was acknowledged in any process, and everything that
+/// an earlier snapshot of any process had, and at each point of the schedule readers of a process pin either the version
+/// that all processes see as the newest, or none; a pinned version does not change, although free pages are filled with
+/// a pattern after each commit; no pin is left at the end; the content after reopening.
+final class ScheduledProcesses: Sendable {
+    /// The operations of a thread, all in one process.
+    struct Thread: Sendable {
+        var process: Int
+        var operations: [ScheduledOperation]
+
+        init(_ process: Int, _ operations: [ScheduledOperation]) {
+            self.process = process
+            self.operations = operations
+        }
+    }
+
+    private typealias Wrong = ScheduledStore.Wrong
+
+    private static let path = "folder/database"
+    private static let pattern: UInt8 = 0xDB
+
+    private let scheduling: DeterministicScheduling
+    private let disk: SimulatedDisk
+    private let shared: ScheduledTable
+    /// The scheduler's baton guards all state here; the mutexes only satisfy the compiler.
+    private let acknowledged = Mutex<Int64>(0)
+    /// The highest count that a commit or a snapshot has told of.
+    private let known = Mutex<Int64>(0)
+    private let failure = Mutex<String?>(nil)
+
+    init(_ chooser: any ScheduleChoosing) {
+        let scheduling = DeterministicScheduling(chooser)
+        var settings = SimulatedDisk.Settings(seed: Seed(7))
+        settings.beforeOperation = { kind in if kind.isRecorded { scheduling.yield(at: "disk") } }
+        self.scheduling = scheduling
+        disk = SimulatedDisk(settings)
+        shared = ScheduledTable(disk, scheduling)
+    }
+
+    private func open(_ fileSystem: any FileSystem, _ scheduling: any Scheduling) throws -> Store {
+        var options = StoreOptions(fileSystem: fileSystem, scheduling: scheduling)
+        options.limits = .tiny
+        options.logHalfBytes = 4 << 10
+        options.mapReserve = 4 << 20
+        return try Store.open(path: Self.path, options: options)
+    }
+
+    /// - Throws: ``ScheduledStore/Wrong``, and errors of the stores.
+    func run(_ threads: [Thread]) throws {
+        try scheduling.run { [self] in
+            nonisolated(unsafe) var stores: [Store] = []
+            nonisolated(unsafe) var failure: (any Error)?
+            scheduling.atomically {
+                do {
+                    let first = try open(shared, scheduling)
+                    try ScheduledStore.prepare(first)
+                    stores = [first]
+                    for _ in threads.indices where stores.count <= threads.map(\.process).max() ?? 0 {
+                        stores.append(try open(shared, scheduling))
+                    }
+                } catch { failure = error }
+            }
+            if let failure { throw failure }
+            let all = stores
+            scheduling.atAnyPoint = { [self] in all.forEach(checkWhatReadersPin) }
+            try scheduling.together(
+                threads.enumerated().map { number, thread in
+                    ("thread \(number)", { [self] in try perform(thread.operations, all[thread.process], all) })
+                })
+            try finish(all)
+            scheduling.atAnyPoint = nil
+            stores = []
+            if let failure = failure.withLock({ $0 }) { throw Wrong(description: failure) }
+        }
+    }
+
+    // MARK: Threads
+
+    private struct PinnedVersion {
+        var snapshot: Snapshot
+        var digest: UInt64
+    }
+
+    private func perform(_ operations: [ScheduledOperation], _ store: Store, _ all: [Store]) throws {
+        var pinned: [PinnedVersion] = []
+        for operation in operations {
+            switch operation {
+            case .increment, .incrementLarge: try change(store, isLarge: operation == .incrementLarge, all)
+            case .pin:
+                let least = known.withLock { $0 }
+                let snapshot = try store.snapshot()
+                pinned.append(PinnedVersion(snapshot: snapshot, digest: try StoreProgram.digest(snapshot.view)))
+                try expect(try ScheduledStore.counter(snapshot.view), atLeast: least)
+            case .unpin, .unpinAny: if !pinned.isEmpty { try Self.check(pinned.removeFirst()) }
+            case .rollBack: try store.beginWrite().rollback()
+            case .close: try store.close()
+            }
+            for each in pinned { try Self.check(each) }
+        }
+    }
+
+    private static func check(_ pin: PinnedVersion) throws {
+        if try StoreProgram.digest(pin.snapshot.view) != pin.digest {
+            throw Wrong(description: "the pinned version \(pin.snapshot.version) changed")
+        }
+    }
+
+    private func expect(_ count: Int64, atLeast least: Int64) throws {
+        if count < least { throw Wrong(description: "a snapshot has \(count) increments after \(least) were seen") }
+        known.withLock { $0 = max($0, count) }
+    }
+
+    private func change(_ store: Store, isLarge: Bool, _ all: [Store]) throws {
+        let transaction = try store.beginWrite()
+        let count = try ScheduledStore.counter(transaction.view)
+        try transaction.set(0, RowKey(0), column: 0, to: .integer(count + 1))
+        // A guest cannot write a long value, and becomes the owner.
+        let text = [UInt8](repeating: UInt8(truncatingIfNeeded: count), count: isLarge ? 5_000 : 20)
+        try text.withUnsafeBytes { try transaction.set(0, RowKey(0), column: 1, to: .bytes($0)) }
+        try transaction.commit()
+        acknowledged.withLock { $0 += 1 }
+        known.withLock { $0 = max($0, count + 1) }
+        for each in all { try fillFreePages(of: each, all) }
+    }
+
+    /// Fills the pages that are free in the process that owns writing.
+    private func fillFreePages(of store: Store, _ all: [Store]) throws {
+        try store.gate.whileHeld { _ in
+            guard store.commits.monitor.withLock({ store.commits.state.isOwner && !store.commits.state.isClosed })
+            else { return }
+            var failure: (any Error)?
+            scheduling.atomically {
+                do {
+                    let free = try store.allocator.snapshotForCheck().free
+                    let bytes = [UInt8](repeating: Self.pattern, count: Format.pageSize)
+                    let file = try disk.open(Self.path, .write)
+                    for page in free.indices where free[page] {
+                        try file.put(bytes, at: Int64(page * Format.pageSize))
+                        // A reader that still uses the page has to verify it again.
+                        for each in all { each.pages.tags[page].store(0, ordering: .relaxed) }
+                    }
+                } catch { failure = error }
+            }
+            if let failure { throw failure }
+        }
+    }
+
+    /// Pins as a reader does, without the monitor, which another thread may hold.
+    private func checkWhatReadersPin(_ store: Store) {
+        let pin: ReaderPin
+        switch store.commits.visible.pin() {
+        case .none: return
+        case .outdated(let found): pin = found
+        case .pinned(let found, _):
+            pin = found
+            if pin.withVersion({ $0.publication }) != store.processes?.versions.publication {
+                let version = pin.withVersion { $0.state.version }
+                failure.withLock { $0 = $0 ?? "a reader pins version \(version) after a newer one was published" }
+            }
+        }
+        _ = store.commits.visible.release(pin)
+    }
+
+    // MARK: The end
+
+    private func finish(_ stores: [Store]) throws {
+        let count = acknowledged.withLock { $0 }
+        for (number, store) in stores.enumerated() where store.isOpen {
+            if try ScheduledStore.counter(store.snapshot().view) != count {
+                throw Wrong(description: "process \(number) has lost an increment")
+            }
+        }
+        for (number, store) in stores.enumerated() where store.isOpen {
+            // Every thread has released its pins.
+            if store.activeVersions != 1 { throw Wrong(description: "process \(number) keeps a version without a pin") }
+        }
+        for store in stores { try store.close() }
+        let again = try open(disk.kill(), CooperativeScheduling(Seed(2)))
+        try again.checkInvariants()
+        if try ScheduledStore.counter(again.snapshot().view) != count {
+            throw Wrong(description: "an increment is lost after a reopening")
+        }
+        try again.close()
+    }
+}

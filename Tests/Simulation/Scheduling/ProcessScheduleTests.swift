@@ -1,0 +1,52 @@
+import FaultModel
+import Seeds
+import Testing
+
+/// Histories of threads in several processes that have one store open, under schedules (``ScheduleSearch``).
+@Suite(.serialized) struct ProcessScheduleTests {
+    typealias Thread = ScheduledProcesses.Thread
+
+    private func exploreAll(_ name: String, _ threads: [Thread]) throws {
+        try ScheduleSearch(name: "ProcessScheduleTests/\(name)").exploreAll { chooser in
+            try ScheduledProcesses(chooser).run(threads)
+        }
+    }
+
+    @Test func aReaderOfTheOwnerSeesWhatAGuestHasCommitted() throws {
+        try exploreAll(
+            "aReaderOfTheOwnerSeesWhatAGuestHasCommitted",
+            [Thread(1, [.increment]), Thread(0, [.pin, .unpin, .pin, .unpin, .pin])])
+    }
+
+    @Test func aReaderBesideTheOwnerKeepsWhatItHasPinned() throws {
+        try exploreAll(
+            "aReaderBesideTheOwnerKeepsWhatItHasPinned",
+            [Thread(0, [.increment, .increment]), Thread(1, [.pin, .pin, .unpin, .pin])])
+    }
+
+    @Test func readersKeepTheirPinsWhenWritingIsHandedOver() throws {
+        try exploreAll(
+            "readersKeepTheirPinsWhenWritingIsHandedOver",
+            [Thread(1, [.incrementLarge, .increment]), Thread(0, [.pin, .pin, .unpin, .pin])])
+    }
+
+    @Test func aProcessClosesWhileOthersReadAndWrite() throws {
+        try exploreAll(
+            "aProcessClosesWhileOthersReadAndWrite",
+            [Thread(0, [.pin, .unpin, .close]), Thread(1, [.increment, .pin, .increment])])
+    }
+
+    @Test func longHistoriesByDrawnSchedules() {
+        ScheduleSearch(name: "ProcessScheduleTests/longHistories").draw { seed in
+            var random = RandomStream(seed.derived(part: "history"))
+            let threads = (0..<(2 + random.below(4))).map { number in
+                Thread(
+                    number < 2 ? number : random.below(3),
+                    (0..<(2 + random.below(8))).map { _ -> ScheduledOperation in
+                        [.increment, .increment, .incrementLarge, .pin, .pin, .unpin, .rollBack][random.below(7)]
+                    })
+            }
+            try ScheduledProcesses(SeededSchedule(seed)).run(threads)
+        }
+    }
+}

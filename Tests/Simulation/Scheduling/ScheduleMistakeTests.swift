@@ -1,0 +1,120 @@
+#if Zoo
+    import FaultModel
+    import Foundation
+    import Seeds
+    import Testing
+
+    @testable import StrataStorage
+
+    /// Mistakes in the steps by which readers pin versions. Each is planted in a process of its own, and schedules
+    /// drawn by seeds must find it.
+    @Suite(.serialized) struct ScheduleMistakeTests {
+        private static let schedules: UInt64 = 400
+        private static let found: Int32 = 17
+
+        /// Two readers whose pins begin and end while versions are replaced.
+        private static let readers: [[ScheduledOperation]] = [
+            [.increment, .increment, .increment, .increment], [.pin, .pin, .unpin, .unpin, .pin, .unpinAny, .pin],
+            [.pin, .unpinAny, .pin, .pin, .unpin],
+        ]
+        private static let close: [[ScheduledOperation]] = [[.pin, .pin], [.pin, .close]]
+
+        /// Ends the process, with ``found`` if a schedule shows the mistake.
+        private static func explore(_ mistake: PinMistake?, _ history: (SeededSchedule) throws -> Void) -> Never {
+            PinMistake.planted = mistake
+            for seed in 1...(mistake == nil ? 20 : schedules) {
+                do { try history(SeededSchedule(Seed(seed))) } catch {
+                    FileHandle.standardError.write(Data("seed \(seed): \(error)\n".utf8))
+                    exit(found)
+                }
+            }
+            exit(0)
+        }
+
+        private static func explore(_ mistake: PinMistake?, _ threads: [[ScheduledOperation]]) -> Never {
+            explore(mistake) { try ScheduledStore($0).run(threads) }
+        }
+
+        private static func explore(_ mistake: PinMistake?, _ threads: [ScheduledProcesses.Thread]) -> Never {
+            explore(mistake) { try ScheduledProcesses($0).run(threads) }
+        }
+
+        /// Two processes: the threads of one read and write, that of the other one commits.
+        private static func beside(_ operations: [ScheduledOperation]) -> [ScheduledProcesses.Thread] {
+            [
+                .init(0, [.pin, .pin, .unpin, .pin, .unpin, .pin, .unpin, .pin]), .init(1, operations),
+                .init(1, [.pin, .pin, .unpin, .pin, .unpin, .pin]), .init(0, [.increment, .increment]),
+            ]
+        }
+
+        // MARK: In one process
+
+        @Test func pinsThatAreNotCountedWhenTheirVersionIsReplacedAreFound() async {
+            await #expect(processExitsWith: .exitCode(Self.found)) { Self.explore(.pinsUncounted, Self.readers) }
+        }
+
+        @Test func aSlotThatIsUsedBeforeItsLastPinEndsIsFound() async {
+            await #expect(processExitsWith: .exitCode(Self.found)) { Self.explore(.slotUsedEarly, Self.readers) }
+        }
+
+        @Test func pinsThatAreForgottenWhenTheirVersionIsReplacedAreFound() async {
+            await #expect(processExitsWith: .exitCode(Self.found)) { Self.explore(.pinsForgotten, Self.readers) }
+        }
+
+        @Test func aVersionThatReadersGoOnPinningIsFound() async {
+            await #expect(processExitsWith: .exitCode(Self.found)) { Self.explore(.neverRetired, Self.readers) }
+        }
+
+        @Test func aPinThatComesBetweenTheCheckAndThePublicationIsFound() async {
+            await #expect(processExitsWith: .exitCode(Self.found)) { Self.explore(.askedEarly, Self.readers) }
+        }
+
+        @Test func aVersionThatReadersPinBeforeItIsDurableIsFound() async {
+            await #expect(processExitsWith: .exitCode(Self.found)) { Self.explore(.sharedEarly, Self.readers) }
+        }
+
+        @Test func oneOfTwoReleasesThatIsLostIsFound() async {
+            await #expect(processExitsWith: .exitCode(Self.found)) { Self.explore(.releasedInSteps, Self.readers) }
+        }
+
+        @Test func aPinAfterACloseIsFound() async {
+            await #expect(processExitsWith: .exitCode(Self.found)) { Self.explore(.sharedAfterClose, Self.close) }
+        }
+
+        @Test func withoutAMistakeNothingIsFound() async {
+            await #expect(processExitsWith: .success) { Self.explore(nil, Self.readers) }
+        }
+
+        // MARK: In several processes
+
+        @Test func aGuestsCommitThatTheOwnersReadersDoNotSeeIsFound() async {
+            await #expect(processExitsWith: .exitCode(Self.found)) {
+                Self.explore(.neverRetired, Self.beside([.increment, .increment]))
+            }
+        }
+
+        @Test func aGuestThatReturnsBeforeTheOwnersReadersSeeItsCommitIsFound() async {
+            await #expect(processExitsWith: .exitCode(Self.found)) {
+                Self.explore(.retiredLate, Self.beside([.increment, .increment]))
+            }
+        }
+
+        @Test func aPinBesideTheOwnerThatIsNotCheckedIsFound() async {
+            await #expect(processExitsWith: .exitCode(Self.found)) {
+                Self.explore(.storedUnchecked, Self.beside([.increment, .increment]))
+            }
+        }
+
+        @Test func readersOfAnOwnerThatHasHandedOverWritingAreFound() async {
+            await #expect(processExitsWith: .exitCode(Self.found)) {
+                Self.explore(.ownershipKept, Self.beside([.incrementLarge, .increment]))
+            }
+        }
+
+        @Test func betweenProcessesNothingIsFoundWithoutAMistake() async {
+            await #expect(processExitsWith: .success) {
+                Self.explore(nil, Self.beside([.incrementLarge, .increment]))
+            }
+        }
+    }
+#endif

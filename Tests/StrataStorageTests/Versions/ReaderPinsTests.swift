@@ -1,0 +1,199 @@
+import StrataFiles
+import Testing
+
+@testable import StrataStorage
+
+/// Snapshots that are made without the store's monitor: the first one of a version shares it, the next ones count.
+@Suite(.enabled(if: POSIXFileSystem().isShared)) struct ReaderPinsTests {
+    private let path: String
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        path = directory.path + "/store"
+        let store = try open()
+        let transaction = try store.beginWrite()
+        try transaction.apply(schema: CheckedStore.schema)
+        for key in 0..<20 as Range<Int64> {
+            let text = UnsafeRawBufferPointer(start: nil, count: 0)
+            try [Cell.integer(key), .integer(0), .bytes(text), .double(0)].withUnsafeBufferPointer {
+                try transaction.insert(CheckedStore.wide, key: RowKey(key), $0)
+            }
+        }
+        try transaction.commit()
+        try store.close()
+    }
+
+    private func open() throws -> Store {
+        var options = StoreOptions()
+        options.mapReserve = 1 << 30
+        options.limits = .tiny
+        return try Store.open(path: path, options: options)
+    }
+
+    private static func set(_ store: Store, _ value: Int64) throws {
+        let transaction = try store.beginWrite()
+        for key in 0..<20 as Range<Int64> {
+            try transaction.set(CheckedStore.wide, RowKey(key), column: 1, to: .integer(value))
+        }
+        try transaction.commit()
+    }
+
+    private static func values(_ snapshot: Snapshot) throws -> Set<Int64> {
+        var found: Set<Int64> = []
+        try snapshot.view.scan(CheckedStore.wide, columns: [1]) { (batch) throws(StorageError) in
+            for row in 0..<batch.count { found.insert(batch.integers(0)[row]) }
+            return true
+        }
+        return found
+    }
+
+    /// A snapshot that was made without the monitor.
+    private static func counted(_ store: Store) throws -> Snapshot {
+        _ = try store.snapshot()
+        let snapshot = try store.snapshot()
+        #expect(!store.commits.visible.isPinned, "the pin is counted, and not in the table of versions")
+        return snapshot
+    }
+
+    @Test("its own pin keeps a version of the owner of writing") func owner() throws {
+        let store = try open()
+        try Self.set(store, 1)
+        var kept: Snapshot? = try Self.counted(store)
+        for value in 2...30 as ClosedRange<Int64> { try Self.set(store, value) }
+        #expect(try kept.map(Self.values) == [1])
+        #expect(store.activeVersions == 2)
+        kept = nil
+        #expect(store.activeVersions == 1)
+        try store.checkInvariants()
+        try store.close()
+    }
+
+    @Test("a process that does not own writing shows the pin to the owner, and then takes over writing with it")
+    func beside() throws {
+        let writer = try open()
+        try Self.set(writer, 1)
+        let reader = try open()
+        var kept: Snapshot? = try Self.counted(reader)
+        let version = try #require(kept).version.rawValue
+        #expect(writer.processes?.pins.foreign == [version])
+        for value in 2...30 as ClosedRange<Int64> { try Self.set(writer, value) }
+        #expect(try kept.map(Self.values) == [1])
+        #expect(writer.activeVersions == 2)
+        try reader.gate.whileHeld { _ in try reader.becomeOwner() }
+        for value in 31...60 as ClosedRange<Int64> { try Self.set(reader, value) }
+        #expect(try kept.map(Self.values) == [1])
+        try reader.checkInvariants()
+        kept = nil
+        #expect(writer.processes?.pins.foreign == [] && reader.activeVersions == 1)
+        try reader.close()
+        try writer.close()
+    }
+
+    @Test("an owner that hands writing over keeps what its readers have pinned") func handOver() throws {
+        let first = try open()
+        try Self.set(first, 1)
+        let kept = try Self.counted(first)
+        let second = try open()
+        try second.gate.whileHeld { _ in try second.becomeOwner() }
+        for value in 2...30 as ClosedRange<Int64> { try Self.set(second, value) }
+        #expect(try Self.values(kept) == [1])
+        #expect(second.processes?.pins.foreign == [kept.version.rawValue])
+        try withExtendedLifetime(kept) {
+            try second.close()
+            try first.close()
+        }
+    }
+
+    @Test("each snapshot after a commit of another process has that commit") func newest() throws {
+        let writer = try open()
+        let reader = try open()
+        for value in 1...40 as ClosedRange<Int64> {
+            try Self.set(writer, value)
+            for _ in 0..<3 { #expect(try Self.values(reader.snapshot()) == [value]) }
+        }
+        try reader.close()
+        try writer.close()
+    }
+
+    @Test("a close refuses new snapshots, and waits with the file for those that there are") func close() throws {
+        let store = try open()
+        try Self.set(store, 1)
+        var kept: Snapshot? = try Self.counted(store)
+        try store.close()
+        #expect(throws: StorageError.closed) { try store.snapshot() }
+        #expect(try kept.map(Self.values) == [1])
+        #expect(store.processes?.isEnded == false)
+        kept = nil
+        #expect(store.processes?.isEnded == true)
+    }
+}
+
+/// The counts of pins alone, without a store.
+@Suite struct ReaderCountTests {
+    private static func pins(mostPins: UInt64 = 1 << 47) -> ReaderPins {
+        let pins = ReaderPins(nil, SystemScheduling(), mostPins: mostPins)
+        let isShared = pins.share(CommitQueueTests.version(7), publication: nil, isStored: false)
+        #expect(isShared)
+        return pins
+    }
+
+    private static func pin(_ pins: ReaderPins) throws -> (pin: ReaderPin, checksSize: Bool) {
+        guard case .pinned(let pin, let checksSize) = pins.pin() else { throw StorageError.closed }
+        return (pin, checksSize)
+    }
+
+    @Test func theFirstPinAndOneInSixtyFourChecksTheSize() throws {
+        let pins = Self.pins()
+        for number in 0..<200 {
+            let (pin, checksSize) = try Self.pin(pins)
+            #expect(checksSize == (number % 64 == 0), "\(number)")
+            let isLast = pins.release(pin)
+            #expect(!isLast)
+        }
+        let (count, isPinned) = pins.retire()
+        #expect(count == 200 && !isPinned)
+    }
+
+    @Test func theLastPinOfAReplacedVersionSaysSo() throws {
+        let pins = Self.pins()
+        let held = try (0..<3).map { _ in try Self.pin(pins).pin }
+        let early = pins.release(held[0])
+        let (count, isPinned) = pins.retire()
+        #expect(!early && count == 3 && isPinned)
+        guard case .none = pins.pin() else { throw StorageError.closed }
+        let ends = [pins.release(held[2]), pins.release(held[1])]
+        #expect(ends == [false, true])
+        #expect(pins.free(held[1]) == 7)
+    }
+
+    @Test func aVersionThatWasPinnedTooOftenIsOutdated() throws {
+        let pins = Self.pins(mostPins: 3)
+        for _ in 0..<3 { _ = pins.release(try Self.pin(pins).pin) }
+        #expect(pins.isWorn)
+        guard case .outdated(let pin) = pins.pin() else { throw StorageError.closed }
+        _ = pins.release(pin)
+        let (count, isPinned) = pins.retire()
+        #expect(count == 4 && !isPinned && !pins.isWorn)
+    }
+
+    @Test func whenAllSlotsAreInUseNoVersionIsShared() throws {
+        let pins = Self.pins()
+        var held: [ReaderPin] = []
+        for number in UInt64(8)... {
+            held.append(try Self.pin(pins).pin)
+            let isPinned = pins.retire().isPinned
+            #expect(isPinned)
+            if !pins.share(CommitQueueTests.version(number), publication: nil, isStored: false) { break }
+        }
+        #expect(held.count == 256)
+        guard case .none = pins.pin() else { throw StorageError.closed }
+        for pin in held {
+            let isLast = pins.release(pin)
+            #expect(isLast)
+            _ = pins.free(pin)
+        }
+        let isShared = pins.share(CommitQueueTests.version(999), publication: nil, isStored: false)
+        #expect(isShared)
+    }
+}
