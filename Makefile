@@ -27,7 +27,7 @@ EXPORTED = .build/exported
 PAGES = .build/pages
 OTHER_PAGES = .build/other-pages
 
-.PHONY: help run build install uninstall deb test-deb controls test lint floors test-build test-release test-and-self-test smoke gate baseline self-test self-test-once plans test-client test-model-store known-truths test-debug test-tsan fuzz soak soak-round storm test-browser test-csv test-exports docs docs-commands format deps clean
+.PHONY: help run build install uninstall deb test-deb controls test lint floors test-build test-release test-and-self-test smoke gate baseline self-test self-test-once plans test-client test-model-store known-truths test-debug test-tsan fuzz soak soak-round storm test-browser test-csv test-exports test-scenario docs docs-tables docs-commands format deps clean
 .NOTPARALLEL:
 
 help: ## list the targets
@@ -127,6 +127,13 @@ docs: deps ## build one static site of guides and symbols, which opens from disk
 # The commands run for hours, since the clone has no builds; make test does not run them.
 docs-commands: ## run every command of README and docs in a clean clone; FILES="README.md" runs only those of these pages, LIST=yes prints them
 	Tools/docs-commands $(if $(LIST),--list) $(FILES)
+
+docs-tables: build ## write the table of docs/assay.md and the number of scenarios in README.md
+	Tools/docs-tables
+
+# The copy is built from nothing, in some minutes; make test does not run it.
+test-scenario: deps ## add the scenario of docs/harness.md to a copy, as that page tells it, build it and run its self-test
+	SWIFT=$(SWIFT) Tools/test-scenario
 
 test-debug: deps ## the tests of test-release in a debug build, with assertions and invariant walks on
 	@set -e; traits=$$(Tools/traits --with Zoo); set -x; \

@@ -171,3 +171,53 @@ struct PlansToolTests {
         #expect(try Self.run(["stuck"]).0 == 1)
     }
 }
+
+/// Tools/docs-tables with a fake tool, on documents in a folder of its own.
+@Suite("Tools: docs-tables")
+struct DocsTablesToolTests {
+    private static let head = "| family | scenarios | a |\n|---|---|---|\n"
+
+    /// The status, and the documents afterwards.
+    private static func run(listing: String) throws -> (status: Int32, guide: String, readme: String) {
+        let files = FileManager.default
+        let folder = files.temporaryDirectory.appendingPathComponent("tables-\(UUID().uuidString)")
+        defer { try? files.removeItem(at: folder) }
+        try files.createDirectory(at: folder.appendingPathComponent("docs"), withIntermediateDirectories: true)
+        let guide = folder.appendingPathComponent("docs/assay.md")
+        try Data("Before.\n\n\(head)| crash | 1 | 1 |\n| all | 1 | 1 |\n\nAfter.\n".utf8).write(to: guide)
+        let readme = folder.appendingPathComponent("README.md")
+        try Data("0.1: 1 scenarios, file format 2\n".utf8).write(to: readme)
+        let tool = folder.appendingPathComponent("assay")
+        try Data("#!/bin/sh\ncat <<'END'\n\(listing)END\n".utf8).write(to: tool)
+        try files.setAttributes([.posixPermissions: 0o755], ofItemAtPath: tool.path)
+        let process = Process()
+        process.executableURL = Checkout.root.appendingPathComponent("Tools/docs-tables")
+        process.environment = ["PATH": "/usr/bin:/bin", "ASSAY": tool.path, "ROOT": folder.path]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        func text(_ file: URL) throws -> String { try String(contentsOf: file, encoding: .utf8) }
+        return (process.terminationStatus, try text(guide), try text(readme))
+    }
+
+    @Test("the table and the number are those that the tool prints; all else stays")
+    func written() throws {
+        let table = Self.head + "| growth | 3 | 2 |\n| crash | 1 | 1 |\n| all | 4 | 3 |\n"
+        let written = try Self.run(listing: table + "\ngrowth  a\n| not of the table |\n")
+        #expect(written.status == 0)
+        #expect(written.guide == "Before.\n\n\(table)\nAfter.\n")
+        #expect(written.readme == "0.1: 4 scenarios, file format 2\n")
+    }
+
+    @Test("without an engine, or without a table, nothing is written")
+    func refused() throws {
+        let table = Self.head + "| all | 4 | 3 |\n"
+        for listing in [table + "b is not built (apt-get install libb)\n", "no table\n"] {
+            let refused = try Self.run(listing: listing)
+            #expect(refused.status == 1)
+            #expect(refused.guide.contains("| all | 1 | 1 |"))
+            #expect(refused.readme.contains("1 scenarios"))
+        }
+    }
+}

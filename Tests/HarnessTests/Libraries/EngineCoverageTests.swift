@@ -56,9 +56,9 @@ struct EngineCoverageTests {
         let table = end.output.split(separator: "\n").prefix { $0.hasPrefix("|") }.map(String.init)
         try #require(table.count > 5, "\(end.output)")
         let start = try #require(
-            lines.firstIndex(of: table[0]), "docs/assay.md has no table with the head \(table[0]): assay list --engines"
+            lines.firstIndex(of: table[0]), "docs/assay.md has no table with the head \(table[0]): make docs-tables"
         )
-        #expect(Array(lines[start...].prefix(table.count)) == table, "assay list --engines prints what it needs")
+        #expect(Array(lines[start...].prefix(table.count)) == table, "make docs-tables writes what it needs")
         let all = try #require(table.last).split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
         let readme = try FileTree.readText(root.appendingPathComponent("README.md").path)
         #expect(readme.contains("\(all[1]) scenarios"), "README.md says how many scenarios there are: \(all[1])")
