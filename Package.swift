@@ -13,11 +13,12 @@ let settings: [SwiftSetting] = [
 /// interface, which checks all declarations once more.
 let unoptimized = ["-Onone", "-no-emit-module-separately-wmo"]
 
-/// For what neither measures nor is measured: the build for tests, which alone has the trait Zoo, compiles it without
-/// optimization, in a fifth of the time.
 /// The loader looks functions of libraries up when the program starts. Otherwise the first call of each is a look-up,
 /// which an open would be charged with.
 let boundAtStart = LinkerSetting.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"], .when(platforms: [.linux]))
+
+/// For what neither measures nor is measured: the build for tests, which alone has the trait Zoo, compiles it without
+/// optimization, in a fifth of the time.
 let unmeasured = settings + [.unsafeFlags(unoptimized, .when(configuration: .release, traits: ["Zoo"]))]
 
 func room(_ name: String, isMeasured: Bool = true, _ dependencies: [Target.Dependency] = []) -> Target {

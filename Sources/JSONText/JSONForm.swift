@@ -1,5 +1,5 @@
 /// A type whose values have a JSON form: a scalar, a list, a dictionary, or a record.
-package protocol JSONForm {
+package protocol JSONForm: SendableMetatype {
     var json: JSONValue { get }
     /// The path of the error begins at this value.
     init(json: JSONValue) throws(JSONShapeError)

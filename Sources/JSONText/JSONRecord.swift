@@ -104,7 +104,7 @@ package struct JSONField<Record: JSONRecord>: Sendable {
 }
 
 /// A text with its name, as an object of texts has it.
-package protocol NamedText {
+package protocol NamedText: SendableMetatype {
     var name: String { get }
     var value: String { get }
     init(name: String, value: String)
