@@ -81,7 +81,7 @@ final class ScheduledProcesses: Sendable {
             try finish(all)
             scheduling.atAnyPoint = nil
             stores = []
-            if let failure = failure.withLock({ $0 }) { throw Wrong(description: failure) }
+            if let wrong = self.failure.withLock({ $0 }) { throw Wrong(description: wrong) }
         }
     }
 
