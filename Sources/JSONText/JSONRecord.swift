@@ -66,10 +66,13 @@ package struct JSONField<Record: JSONRecord>: Sendable {
 
     /// A member that is left out if it has the value of the blank record.
     package static func sparse<Value: JSONForm & Equatable>(_ name: String, _ member: Member<Value>) -> Self {
-        let always = lenient(name, member)
+        let blank = Record.blank[keyPath: member]
         return Self(
-            name, write: { $0[keyPath: member] == Record.blank[keyPath: member] ? nil : always.write($0) },
-            read: always.read)
+            name,
+            write: { record in
+                let value = record[keyPath: member]
+                return value == blank ? nil : value.json
+            }, read: lenient(name, member).read)
     }
 
     /// A member that is always written, but that older files may lack.

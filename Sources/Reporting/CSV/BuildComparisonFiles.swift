@@ -38,7 +38,9 @@ enum BuildComparisonFiles {
     }
 
     static func json(_ comparison: BuildComparison) -> JSONValue {
-        let refused = comparison.refused.map { JSONValue.members([("test", $0.test.json), ("reason", $0.reason.json)]) }
+        let refused = comparison.refused.map { refused in
+            JSONValue.members([("test", refused.test.json), ("reason", refused.reason.json)])
+        }
         return .members([
             ("format", BuildComparison.format.json), ("header", comparison.header.json), ("a", json(comparison.a)),
             ("b", json(comparison.b)), ("pairs", comparison.pairs.json), ("threshold", comparison.threshold.json),
