@@ -1,5 +1,6 @@
 /// The top-level types, functions and constants of Swift files, found by the form of lines: `swift format` starts a
-/// top-level declaration in the first column and ends it with a brace there.
+/// top-level declaration in the first column and ends it with a brace there. Each `#if` around it moves both by four
+/// columns.
 struct Declarations {
     enum Kind { case type, extensionOfType, value }
 
@@ -21,9 +22,13 @@ struct Declarations {
 
     init(_ source: SwiftSource) {
         var open: (head: Head, first: Int)?
-        for (index, line) in source.codeLines.enumerated() {
+        /// How many `#if` the line is in; those inside a declaration do not count.
+        var conditions = 0
+        for (index, whole) in source.codeLines.enumerated() {
             let number = index + 1
-            collectIdentifiers(line, number)
+            collectIdentifiers(whole, number)
+            let indentation = String(repeating: " ", count: 4 * conditions)
+            let line = whole.hasPrefix(indentation) ? whole.dropFirst(indentation.count) : whole
             if let current = open {
                 if let inner = Self.declaration(line.drop { $0 == " " }), inner.kind == .type {
                     nested.append((inner.name, current.head.name))
@@ -32,6 +37,10 @@ struct Declarations {
                     add(current.head, current.first...number)
                     open = nil
                 }
+            } else if whole.drop(while: { $0 == " " }).hasPrefix("#if") {
+                conditions += 1
+            } else if whole.drop(while: { $0 == " " }).hasPrefix("#endif") {
+                conditions -= 1
             } else if let found = Self.declaration(line) {
                 if Self.isOpen(line) { open = (found, number) } else { add(found, number...number) }
             }

@@ -29,14 +29,17 @@ struct StyleTests {
     }
 
     @Test("no type exceeds its limit of lines, and none is newly cut into files")
-    func types() {
+    func types() throws {
         let files = Checkout.swiftFiles.map { (path: $0.file.path, source: $0.source) }
         for violation in TypeSizes.violations(in: files) { Issue.record("\(violation)") }
         for violation in TypeSizes.violations(ofCuts: TypeSizes.cuts(files)) { Issue.record("\(violation)") }
         let sizes = TypeSizes.sizes(files)
+        let contributing = try Checkout.text("CONTRIBUTING.md")
         for (type, reason) in TypeSizes.longTypes {
             #expect(!reason.isEmpty)
             #expect(sizes[type] ?? 0 > TypeSizes.longestType, "\(type) needs no exception any more")
+            let name = type.split(separator: " ").last ?? ""
+            #expect(contributing.contains("`\(name)`"), "CONTRIBUTING.md does not name the exception \(name)")
         }
     }
 
@@ -76,6 +79,14 @@ struct StyleTests {
         #expect(found(("Sources/A/House.swift", "struct House {\n\(body)\(body)    // one\n}\n")).count == 1)
         #expect(found(("Sources/A/House.swift", half), ("Sources/B/House.swift", half)) == [])
         #expect(found(("Sources/A/House.swift", half + more.replacing("House", with: "Garden"))) == [])
+        func conditional(_ text: String, _ condition: String) -> String {
+            "#if \(condition)\n\(text.replacing(#/(?m)^(?=.)/#, with: "    "))#else\n    import Other\n#endif\n"
+        }
+        let linked = conditional(half, "SQLite")
+        #expect(found(("Sources/A/House.swift", linked)) == [])
+        #expect(found(("Sources/A/House.swift", linked + more)).count == 1)
+        #expect(found(("Sources/A/House.swift", half + conditional(conditional(more, "SQLite"), "Zoo"))).count == 1)
+        #expect(found(("Sources/A/House.swift", linked + "struct Garden {\n\(body)}\n")) == [])
     }
 
     @Test("a new cut is found, and a removed one")
