@@ -18,7 +18,7 @@ struct Floors {
     static let storage = Floors(
         room: "Sources/StrataStorage/",
         folders: [
-            "Format", "Pages", "Log", "Rows", "Entries", "Collections", "Versions", "Writing", "Store", "Processes",
+            "Format", "Pages", "Log", "Processes", "Rows", "Entries", "Collections", "Versions", "Writing", "Store",
         ],
         exceptions: [
             "Versions: WriteTransaction":
@@ -26,16 +26,6 @@ struct Floors {
             "Versions: Store": "a version's view keeps its store, and gives the pin back to it at its end",
             "Writing: Store": "a transaction ends by handing itself to its store",
             "Writing: ResultPin": "an open transaction keeps the pin for what it will make, which its store gives",
-            "Writing: WritePermit": "an open transaction has the write gate of its store",
-            "Writing: GuestTurn": "a guest's transaction ends with the turn that it was lent",
-            "Store: ProcessTable": "the part that a process plays among others is a field of its store",
-            "Store: LockByte": "an opening store takes the locks that tell the parts apart",
-            "Store: ForeignVersions": "a store's newest version may be another process's, and others may read its own",
-            "Store: Succession": "a store that does not own writing asks for it before it makes a transaction",
-            "Store: Attendant": "a store that is observed, or that writes, has the thread that answers other processes",
-            "Store: WritingRole": "which part the process plays decides how readers of its store pin a version",
-            "Store: OtherProcesses": "what a store knows of other processes is a field of its state",
-            "Store: GroupLeader": "a store that owns writing has the thread that syncs for all",
         ])
 
     /// A parsed file of the room.

@@ -21,7 +21,8 @@ struct FloorsTests {
         "a planted upward reference in storage is found",
         arguments: [
             ("Format", "func planted(_ view: ReadView) {}"), ("Pages", "let planted = Branch.maxLevel"),
-            ("Rows", "extension WriteTransaction {}"), ("Entries", "struct Planted {\n    var table: ProcessTable?\n}"),
+            ("Rows", "extension WriteTransaction {}"), ("Entries", "struct Planted {\n    var turn: GuestTurn?\n}"),
+            ("Processes", "struct Planted {\n    var store: Store?\n}"), ("Log", "let planted = ProcessTable.step"),
             ("Nowhere", "struct Planted {}"),
         ])
     func plantedInStorage(folder: String, text: String) { expectSeen(in: .storage, folder, text) }

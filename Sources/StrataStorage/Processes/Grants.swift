@@ -64,6 +64,9 @@ struct Grants: Sendable {
     private var file: ProcessTableFile { slots.file }
     private var memory: any SharedMemory { file.memory }
 
+    /// Largest record that a guest submits, in bytes.
+    static let recordLimit = 256 << 10
+
     /// Microseconds after which the owner withdraws an offer that was not accepted: the process is stopped, or never
     /// asked.
     private static let patience = 1_000_000
@@ -184,7 +187,7 @@ struct Grants: Sendable {
     func submission(of slot: Int) throws(StorageError) -> [UInt8]? {
         let words = Layout.slot(slot)
         return try file.readTail(
-            Int(memory[words.recordBytes]), checksum: memory[words.recordChecksum], atMost: GuestTurn.recordLimit)
+            Int(memory[words.recordBytes]), checksum: memory[words.recordChecksum], atMost: Self.recordLimit)
     }
 
     // MARK: The guest

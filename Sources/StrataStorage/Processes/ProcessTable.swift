@@ -59,7 +59,7 @@ final class ProcessTable: Sendable {
             let lockFile = try makeFile(lockPath, beside: path, options.fileSystem)
             // Preallocated: a store to a hole of a mapped file raises a signal when the disk is full. The space for
             // guests' records is included, so that guests can delete on a full disk.
-            try lockFile.preallocate(to: Int64(Layout.bytes + GuestTurn.recordLimit))
+            try lockFile.preallocate(to: Int64(Layout.bytes + Grants.recordLimit))
             let file = try ProcessTableFile(lockFile, data: data, options: options)
             let memory = file.memory
             let status = try data.status()

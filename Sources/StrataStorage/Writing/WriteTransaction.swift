@@ -19,7 +19,7 @@ package final class WriteTransaction {
     /// An operation failed after its first change: only a rollback is possible.
     @exclusivity(unchecked) var isFailed = false
     /// In a process that does not own writing: the owner's grant for this transaction.
-    @exclusivity(unchecked) var guest: GuestTurn?
+    @exclusivity(unchecked) var guest: (any LentTurn)?
     /// Sets and maps must ascend. False while a salvage has placeholders for lost elements in them.
     @exclusivity(unchecked) var keepsOrder = true
     @exclusivity(unchecked) package var resultPin: ResultPin
@@ -62,7 +62,7 @@ package final class WriteTransaction {
         changes = ChangeCollector(base.definitions.unchanged)
         schemaChanged = false
         nodes.arena.reset()
-        workspace.begin(base, recordLimit: GuestTurn.recordLimit)
+        workspace.begin(base, recordLimit: Grants.recordLimit)
     }
 
     /// The editor of a table's rows, which the workspace owns. Valid until the schema changes.

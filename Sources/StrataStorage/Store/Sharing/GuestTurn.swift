@@ -5,10 +5,7 @@ internal import StrataFiles
 /// The transaction runs in this process's memory, and submits only the record of its changes, which the owner commits.
 /// If the transaction has to write pages before its commit (a long value, a spill, a record above the limit), this
 /// process becomes the owner in the middle of it instead.
-struct GuestTurn {
-    /// Largest record that is submitted to an owner, in bytes.
-    static let recordLimit = 256 << 10
-
+struct GuestTurn: LentTurn {
     let store: Store
     let processes: ProcessTable
     let grant: Grant
@@ -40,7 +37,7 @@ struct GuestTurn {
             }
             let workspace: WriterWorkspace
             if let kept = store.writer.workspace { workspace = kept } else { workspace = try store.makeWorkspace() }
-            workspace.begin(base, recordLimit: Self.recordLimit)
+            workspace.begin(base, recordLimit: Grants.recordLimit)
             let transaction = WriteTransaction(store: store, base: base, workspace: workspace, permit)
             transaction.guest = turn
             workspace.nodes.beforeFirstPage = { [unowned transaction] () throws(StorageError) in
@@ -56,12 +53,6 @@ struct GuestTurn {
 
     private func unpin() { if let pin { monitor.withLock { processes.pins.unpin(pin) } } }
 
-    /// Makes this process the owner of writing in the middle of its transaction.
-    /// - Parameter canRepeat: no operation is under way, and the record holds every change so far, so that it can be
-    ///   replayed on a base with other pages.
-    /// - Throws: `commitOutcomeUnknown` if a recovery was necessary, and it did not bring back the transaction's base,
-    ///   or the transaction cannot be repeated; `turnTakenBack` if this process was stopped meanwhile; `noSpace`,
-    ///   `busy` if the owner cannot hand ownership over.
     func claim(_ transaction: WriteTransaction, canRepeat: Bool) throws(StorageError) {
         mark(.guestClaimed)
         defer { unpin() }
@@ -90,28 +81,6 @@ struct GuestTurn {
         try ChangeReplay(in: transaction).apply(record)
     }
 
-    /// Claims ownership before an operation that a guest cannot make.
-    /// - Parameter isLong: the operation writes a long value.
-    func prepare(
-        _ transaction: WriteTransaction, cells: Int, bytes: Int, isLong: Bool
-    ) throws(StorageError) {
-        let used = transaction.workspace.recorder.byteCount
-        let isTooLarge = transaction.workspace.recorder.isTooLarge
-        // An upper bound: a cell without its bytes, and its column, takes less than 32 bytes.
-        if !isLong, used + bytes + 32 * (cells + 1) <= Self.recordLimit { return }
-        try claim(transaction, canRepeat: !isTooLarge)
-    }
-
-    /// As ``prepare(_:cells:bytes:isLong:)``, for elements of a collection.
-    /// - Parameter bytes: of their cells in the record.
-    func prepare(_ transaction: WriteTransaction, bytes: Int, isLong: Bool) throws(StorageError) {
-        let used = transaction.workspace.recorder.byteCount
-        let isTooLarge = transaction.workspace.recorder.isTooLarge
-        // An upper bound: the elements' place takes less than 96 bytes.
-        if !isLong, used + bytes + 96 <= Self.recordLimit { return }
-        try claim(transaction, canRepeat: !isTooLarge)
-    }
-
     /// Whether there was exactly one recovery since the grant, and it ended at this version.
     private func isOnlyDeath(recovered version: UInt64) -> Bool {
         processes.ownership.deaths == grant.deaths + 1 && processes.ownership.recovered(grant.deaths) == version
@@ -119,7 +88,6 @@ struct GuestTurn {
 
     // MARK: The end
 
-    /// Submits the finished transaction to the owner, and waits until it is durable. Releases the write gate.
     func commit(_ transaction: WriteTransaction) throws(StorageError) -> TransactionID {
         let version = TransactionID(transaction.version)
         monitor.withLock { commits.state.observers.handIn(CommitNotice(of: transaction), transaction.version) }
@@ -137,8 +105,6 @@ struct GuestTurn {
         return version
     }
 
-    /// Ends the transaction without a commit. Releases the write gate.
-    /// - Returns: whether the transaction's base is durable.
     func rollBack(_ transaction: WriteTransaction) -> Bool {
         unpin()
         processes.grants.giveBack(grant)
@@ -205,10 +171,6 @@ struct GuestTurn {
         do throws(StorageError) { _ = try store.snapshot() } catch {}
     }
 
-    /// Waits until the owner has made a version durable and published it.
-    /// - Parameter recovers: if the owner dies, this thread takes the write gate, makes this process the owner and
-    ///   recovers. The caller does not hold the gate then.
-    /// - Returns: false if the version was lost when its owner died, or may have been.
     func waitUntilPublished(_ version: UInt64, recovers: Bool = true) -> Bool {
         changeWaiters(by: 1)
         defer { changeWaiters(by: -1) }
@@ -248,49 +210,6 @@ struct GuestTurn {
             commits.state.others.waiters += count
             processes.slots.setWaiters(commits.state.others.waiters)
             if commits.state.others.waiters == 0 { monitor.wakeAll() }
-        }
-    }
-}
-
-extension WriteTransaction {
-    /// Claims ownership before an operation that a guest cannot make.
-    func prepareAsGuest(_ cells: UnsafeBufferPointer<Cell>) throws(StorageError) {
-        guard let guest else { return }
-        var bytes = 0
-        var isLong = false
-        for cell in cells where cell.kind == .bytes {
-            bytes += cell.count
-            if cell.count > nodes.limits.inlineBytes { isLong = true }
-        }
-        do throws(StorageError) {
-            try guest.prepare(self, cells: cells.count, bytes: bytes, isLong: isLong)
-        } catch {
-            throw noted(error)
-        }
-    }
-
-    /// Does for elements of a collection what ``prepareAsGuest(_:)`` does for cells.
-    func prepareAsGuest(_ elements: CollectionElements) throws(StorageError) {
-        guard let guest else { return }
-        var bytes = 0
-        var isLong = false
-        for column in [elements.values, elements.keys].compactMap(\.self) {
-            for row in 0..<column.count {
-                let cell = column.cellValue(row).cell
-                bytes += ChangeRecorder.byteCount(of: cell)
-                if cell.kind == .bytes, cell.count > nodes.limits.inlineBytes { isLong = true }
-            }
-        }
-        do throws(StorageError) { try guest.prepare(self, bytes: bytes, isLong: isLong) } catch { throw noted(error) }
-    }
-
-    func prepareAsGuest(_ cell: Cell) throws(StorageError) {
-        guard let guest else { return }
-        let bytes = cell.kind == .bytes ? cell.count : 0
-        do throws(StorageError) {
-            try guest.prepare(self, cells: 1, bytes: bytes, isLong: bytes > nodes.limits.inlineBytes)
-        } catch {
-            throw noted(error)
         }
     }
 }
