@@ -10,9 +10,9 @@ import Synchronization
 /// schedule.
 ///
 /// Checked: no increment is lost; a snapshot has every commit that was acknowledged in any process, and everything that
-/// an earlier snapshot of any process had, and at each point of the schedule readers of a process pin either the version
-/// that all processes see as the newest, or none; a pinned version does not change, although free pages are filled with
-/// a pattern after each commit; no pin is left at the end; the content after reopening.
+/// an earlier snapshot of any process had; at each point of the schedule readers of a process pin the version that all
+/// processes see as the newest, or none; a pinned version does not change, although free pages are filled with a
+/// pattern after each commit; no pin is left at the end; the content after reopening.
 final class ScheduledProcesses: Sendable {
     /// The operations of a thread, all in one process.
     struct Thread: Sendable {
