@@ -9,7 +9,7 @@ enum TypeSizes {
     /// Types that may be longer, `Target: Type`, each with its reason.
     static let longTypes: [String: String] = [
         "Sources/Strata: RealmInstance":
-            "shows a version: its view, rows, classes and observers, and goes to the next version",
+            "what reads through a version: its rows and classes; goes to the next version and tells its observers",
         "Sources/Strata: Realm": "what a program calls of an open database: no state but its instance",
         "Sources/Strata: ObjectBase": "the class that all of a program's classes share",
         "Sources/Strata: RealmCollection":

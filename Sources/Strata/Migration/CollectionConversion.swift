@@ -175,7 +175,7 @@ struct CollectionConversion {
             if target.migration?.hasDeleted == true, try !isThere(piece.key) { return }
             let contents =
                 into.tag.collection == .set ? .set(values) : StoredCollection(keys: piece.elements.keys, values: values)
-            target.marks.markSet(table: new.table, column: into.column, key: piece.key, stamp: target.stamp &+ 1)
+            target.shown.marks.markSet(table: new.table, column: into.column, key: piece.key, stamp: target.stamp &+ 1)
             try _StoredValue.bytes(contents.encoded(into.tag)).withCell { (cell) throws(StorageError) in
                 try write.transaction.set(new.table, RowKey(piece.key), column: into.column, to: cell)
             }

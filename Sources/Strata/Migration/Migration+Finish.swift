@@ -13,7 +13,7 @@ extension Migration {
         try checkPrimaryKeys()
         do throws(StorageError) { try applyFinalSchema() } catch { throw RealmError(error) }
         try embed()
-        if let view = target.transaction?.view { try ClassPlan.uniqueOffence(target.configuration.plans(), view) }
+        if let view = target.transaction?.view { try ClassPlan.uniqueOffence(target.file.configuration.plans(), view) }
         if let failure = target.failure { throw failure }
     }
 

@@ -40,7 +40,7 @@ public final class Migration {
         self.target = target
         self.transition = transition
         self.wanted = wanted
-        progress = target.configuration.migrationProgress
+        progress = target.file.configuration.migrationProgress
     }
 
     /// The schema of the file before the migration.

@@ -62,12 +62,10 @@ struct MigrationRun {
         classes wanted: Set<String>
     ) throws(RealmError) -> Migration {
         let here = Confinement.thread(Confinement.currentThread)
-        let target = try RealmInstance(
-            .live, store: store, shared: nil, configuration: configuration, confinement: here, migration: .new())
+        let file = OpenedFile(store: store, shared: nil, configuration: configuration)
+        let target = try RealmInstance(.migrating(.new()), of: file, confinement: here)
         target.writing.show(transaction)
-        let source = try RealmInstance(
-            .frozen, store: store, shared: nil, configuration: configuration, confinement: here,
-            migration: .old(before: target))
+        let source = try RealmInstance(.migrating(.old(before: target)), of: file, confinement: here)
         source.show(old)
         return Migration(source, target, transition, wanted: wanted)
     }

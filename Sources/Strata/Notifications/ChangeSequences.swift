@@ -42,8 +42,8 @@ final class ChangePuller<Element>: @unchecked Sendable {  // everything but the 
         _ source: RealmInstance, failed: @escaping (any Error) -> Element?,
         _ observe: @escaping (RealmInstance, ChangePuller) -> NotificationToken
     ) {
-        let configuration = source.configuration
-        let shared = source.shared
+        let configuration = source.file.configuration
+        let shared = source.file.shared
         open = { queue in
             guard let shared else { throw RealmError(.wrongState, "a migration cannot be observed") }
             return try InstanceCache.unshared(configuration, shared, .queue(queue))
@@ -75,7 +75,7 @@ final class ChangePuller<Element>: @unchecked Sendable {  // everything but the 
             let instance = try open(queue)
             self.instance = instance
             // Refreshes only while the consumer waits, so that all changes until its next call are merged.
-            instance.onWake = { [weak self] in
+            instance.observation.onWake = { [weak self] in
                 guard let self, self.waiting != nil else { return }
                 self.instance?.refresh()
             }

@@ -123,7 +123,7 @@ final class CollectionObserver: Observer, RowFollower {
         goOnWithReadable(
             RealmError(
                 .invalidDatabase,
-                "some \(source.access.name) of \(source.instance.configuration.path) cannot be read; Realm.damage "
+                "some \(source.access.name) of \(source.instance.file.configuration.path) cannot be read; Realm.damage "
                     + "lists what is lost. The collection goes on without them"), false)
     }
 

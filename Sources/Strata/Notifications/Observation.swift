@@ -21,6 +21,10 @@ final class Observation {
     let inbox: ChangeInbox?
     let followed = FollowedQueries()
     private var entries: [Entry] = []
+    /// Whether the Realm shows newer versions when they are committed elsewhere.
+    var autorefresh = true
+    /// If set, called after such a commit, instead of a refresh.
+    var onWake: (() -> Void)?
     /// Whether the Realm shows a version that observers were not called for.
     var isBehind = false
     /// Depth of nested deliveries.

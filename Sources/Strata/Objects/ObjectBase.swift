@@ -119,7 +119,7 @@ open class ObjectBase: Hashable, CustomStringConvertible {
         if self === other { return true }
         guard _frame != nil, other._frame != nil else { return false }
         guard _key == other._key, _creation == other._creation, _access.tableID == other._access.tableID,
-            _access.instance.store === other._access.instance.store
+            _access.instance.file.store === other._access.instance.file.store
         else { return false }
         return _birthWrite == other._birthWrite || !(_wasTakenBack || other._wasTakenBack)
     }

@@ -21,7 +21,7 @@ struct FrozenKeys: ~Copyable {
     /// `keys` without the rows known to be unreadable by now.
     func readable(_ keys: [Int64], _ instance: RealmInstance, _ access: ClassAccess) -> [Int64] {
         guard instance.damage.isKnown, let rows = instance.failures.readableRows(access) else { return keys }
-        let generation = instance.store.damage.generation
+        let generation = instance.file.store.damage.generation
         if let made = readable.withLock({ $0 }), made.generation == generation { return made.keys }
         let left = keys.filter { rows.contains($0) }
         readable.withLock { $0 = (generation, left) }

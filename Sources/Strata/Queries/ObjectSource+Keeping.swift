@@ -13,16 +13,16 @@ extension ObjectSource {
         guard instance.isInWrite, !isDegraded else { return nil }
         let isNew = cache == nil
         if isNew { takeOver() }
-        guard let stamp = cache?.stamp, stamp >= instance.marks.everything, let dependencies = dependencies()
+        guard let stamp = cache?.stamp, stamp >= instance.shown.marks.everything, let dependencies = dependencies()
         else { return nil }
-        if !dependencies.changed(since: stamp, instance.marks) {
+        if !dependencies.changed(since: stamp, instance.shown.marks) {
             cache?.stamp = instance.stamp
             if isNew { keepForOthers() }
             return cache?.keys
         }
         guard dependencies.isRowLocal, let view = instance.currentView,
-            !dependencies.changedUnseen(since: stamp, instance.marks),
-            let rows = instance.marks.rows(changedSince: stamp, in: access.table), rows.count <= 64,
+            !dependencies.changedUnseen(since: stamp, instance.shown.marks),
+            let rows = instance.shown.marks.rows(changedSince: stamp, in: access.table), rows.count <= 64,
             var keys = cache?.keys
         else { return nil }
         // Drops the cache's reference, so that the keys are changed in place unless an iteration holds them.
@@ -54,7 +54,7 @@ extension ObjectSource {
     /// Starts to record the changes that ``keptKeys()`` needs.
     func followChanges() {
         guard instance.isInWrite, dependencies()?.isRowLocal == true else { return }
-        instance.marks.follow(access.table, from: instance.stamp)
+        instance.shown.marks.follow(access.table, from: instance.stamp)
         keepForOthers()
     }
 
@@ -62,7 +62,7 @@ extension ObjectSource {
     var isWorthKeeping: Bool { instance.isInWrite && dependencies()?.isRowLocal == true }
 
     private func dependencies() -> ResultDependencies? {
-        if let known = knownDependencies, known.stamp >= instance.marks.everything { return known.dependencies }
+        if let known = knownDependencies, known.stamp >= instance.shown.marks.everything { return known.dependencies }
         let made = ResultDependencies(self)
         knownDependencies = (instance.stamp, made)
         return made

@@ -153,9 +153,9 @@ final class AsyncWrites {
         // Observers are notified of a commit before the next write begins, and this thread must not wait for the disk:
         // the end of the commit calls `pump` again.
         if unfinished > 0 && !instance.observation.isEmpty { return }
-        guard let shared = instance.shared, let schedule = instance.confinement.scheduler else { return }
+        guard let shared = instance.file.shared, let schedule = instance.confinement.scheduler else { return }
         isAcquiring = true
-        let (store, grant) = (instance.store, grant)
+        let (store, grant) = (instance.file.store, grant)
         let living = Living(instance)
         grant.expect()
         shared.writeQueue.async {

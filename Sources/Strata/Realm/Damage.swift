@@ -63,8 +63,8 @@ extension Realm {
     /// The list outlives the process: it is stored beside the file in `NAME.damage`.
     public var damage: [Damage] {
         let schema = instance.currentView?.schema ?? StoreSchema()
-        return instance.store.damage.places.map { place, isAcknowledged in
-            Damage(place, schema, instance.configuration.path, isAcknowledged: isAcknowledged)
+        return instance.file.store.damage.places.map { place, isAcknowledged in
+            Damage(place, schema, instance.file.configuration.path, isAcknowledged: isAcknowledged)
         }
     }
 
@@ -87,18 +87,19 @@ extension Realm {
         }
         var places = try storage { () throws(StorageError) in try survey.run() }
         if places.isEmpty, !instance.isInWrite {
-            do { try StoreVerification(of: instance.store).holdAgainstRules(view) } catch let error as StorageError {
+            do { try StoreVerification(of: instance.file.store).holdAgainstRules(view) } catch let error as StorageError
+            {
                 guard let place = DamagedPlace(error, table: nil) else { throw RealmError(error) }
                 places.append(place)
             } catch {
                 throw RealmError(
-                    .invalidDatabase, "\(instance.configuration.path) breaks a rule of its format: \(error)")
+                    .invalidDatabase, "\(instance.file.configuration.path) breaks a rule of its format: \(error)")
             }
         }
         instance.failures.noteFound(places)
-        let register = instance.store.damage
+        let register = instance.file.store.damage
         return places.map {
-            Damage($0, view.schema, instance.configuration.path, isAcknowledged: register.isAcknowledged($0))
+            Damage($0, view.schema, instance.file.configuration.path, isAcknowledged: register.isAcknowledged($0))
         }
     }
 
@@ -106,7 +107,7 @@ extension Realm {
     ///
     /// When further damage is found, writes throw again. A write that has to read a lost page, such as the update or
     /// the deletion of an unreadable object, throws `invalidDatabase` and changes nothing.
-    public func acknowledgeDamage() { instance.store.damage.acknowledge() }
+    public func acknowledgeDamage() { instance.file.store.damage.acknowledge() }
 }
 
 extension Realm.Damage {

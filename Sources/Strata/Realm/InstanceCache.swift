@@ -33,8 +33,8 @@ enum InstanceCache {
 
     /// The live instance of a frozen one's file, on this thread, queue or actor. Nil if it cannot be opened.
     static func live(_ frozen: RealmInstance) -> RealmInstance? {
-        guard let shared = frozen.shared else { return nil }
-        return live(frozen.configuration, shared)
+        guard let shared = frozen.file.shared else { return nil }
+        return live(frozen.file.configuration, shared)
     }
 
     /// The live instance of an open file where the caller runs. On an actor that has the file open it is the actor's
@@ -52,8 +52,8 @@ enum InstanceCache {
             }
         }
         for reference in references {
-            if let instance = reference.instance, instance.shared === shared, instance.confinement.isHere,
-                instance.configuration.isCompatible(with: configuration)
+            if let instance = reference.instance, instance.file.shared === shared, instance.confinement.isHere,
+                instance.file.configuration.isCompatible(with: configuration)
             {
                 return instance
             }
@@ -68,11 +68,11 @@ enum InstanceCache {
         let reference = instances.withLock { $0[Key(store: SharedStore.Key(configuration), place: place.identity)] }
         // An actor is identified by its address, which an earlier actor that is gone may have had.
         guard let instance = reference?.instance, instance.confinement.isHere,
-            instance.configuration.isCompatible(with: configuration)
+            instance.file.configuration.isCompatible(with: configuration)
         else { return nil }
         // If the file was replaced, an instance that was made before still shows the old one.
-        if let shared { return instance.shared === shared ? instance : nil }
-        if instance.shared?.isStale ?? false { return nil }
+        if let shared { return instance.file.shared === shared ? instance : nil }
+        if instance.file.shared?.isStale ?? false { return nil }
         return instance
     }
 
@@ -98,8 +98,8 @@ enum InstanceCache {
         let inbox = ChangeInbox(
             wake: scheduler.map { schedule in { @Sendable in schedule { target.instance?.wakeUp() } } })
         let made = try RealmInstance(
-            .live, store: shared.store, shared: shared, configuration: configuration, confinement: place,
-            inbox: inbox, reference: target)
+            .live, of: OpenedFile(store: shared.store, shared: shared, configuration: configuration),
+            confinement: place, inbox: inbox, reference: target)
         do throws(StorageError) {
             shared.add(inbox)
             made.show(try shared.store.snapshot())
@@ -119,11 +119,11 @@ extension RealmInstance {
             if PlantedMistake.wakeLate.isPlanted { PlantedMistake.pause(milliseconds: 1_200) }
         #endif
         guard currentView != nil else { return }
-        if let onWake { return onWake() }
+        if let onWake = observation.onWake { return onWake() }
         if isInWrite { return }
-        if autorefresh {
+        if observation.autorefresh {
             refresh()
-        } else if let snapshot, store.hasNewer(than: snapshot) {
+        } else if let snapshot, file.store.hasNewer(than: snapshot) {
             observation.tellRefreshIsRequired()
         }
     }

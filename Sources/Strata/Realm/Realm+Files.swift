@@ -24,7 +24,7 @@ extension Realm {
         toFile fileURL: URL, encryptionKey: Data? = nil
     ) throws -> [Configuration.DamageReport.ClassReport] {
         let cipher = try Configuration.cipher(encryptionKey)
-        if try Self.exists(fileURL.path, instance.configuration) {
+        if try Self.exists(fileURL.path, instance.file.configuration) {
             throw RealmError(.fileExists, "\(fileURL.path) is there already; choose another name", fileURL: fileURL)
         }
         if let failure = instance.write?.failure { throw failure }
@@ -32,10 +32,12 @@ extension Realm {
             if let write = instance.write {
                 try StoreCopy.write(write.transaction, to: fileURL.path, cipher: cipher)
             } else {
-                try instance.store.writeCopy(to: fileURL.path, cipher: cipher)
+                try instance.file.store.writeCopy(to: fileURL.path, cipher: cipher)
             }
         } catch {
-            guard error.isUnreadable, instance.configuration.inMemoryIdentifier == nil else { throw RealmError(error) }
+            guard error.isUnreadable, instance.file.configuration.inMemoryIdentifier == nil else {
+                throw RealmError(error)
+            }
             instance.failures.note(error, in: nil)
             return try instance.writeCopyPastDamage(to: fileURL.path, cipher)
         }
@@ -98,7 +100,7 @@ extension RealmInstance {
     fileprivate func writeCopyPastDamage(
         to path: String, _ cipher: (any Cipher)?
     ) throws -> [RealmConfiguration.DamageReport.ClassReport] {
-        let options = try configuration.sealedOptions()
+        let options = try file.configuration.sealedOptions()
         return try storage { () throws(StorageError) in
             let plain = path + ".salvaged"
             var salvage = SalvageOptions()
@@ -106,10 +108,10 @@ extension RealmInstance {
             salvage.cipher = options.cipher
             salvage.isOpenHere = true
             func run() throws(StorageError) -> SalvageReport {
-                try Salvage.run(from: store.path, to: plain, fileSystem: options.fileSystem, options: salvage)
+                try Salvage.run(from: file.store.path, to: plain, fileSystem: options.fileSystem, options: salvage)
             }
             // A write of this instance holds the gate already.
-            let report = isInWrite ? try run() : try StoreVerification(of: store).whileNothingIsWritten(run)
+            let report = isInWrite ? try run() : try StoreVerification(of: file.store).whileNothingIsWritten(run)
             defer { _ = try? Store.removeFiles(path: plain, options: options) }
             // The salvage uses the file's key; the copy gets the requested one.
             let salvaged = try Store.openAlone(path: plain, options: options)

@@ -62,7 +62,7 @@ public struct Realm: Equatable {
 
     public static func == (a: Realm, b: Realm) -> Bool { a.instance === b.instance }
 
-    public var configuration: Configuration { instance.configuration }
+    public var configuration: Configuration { instance.file.configuration }
     /// The classes of the file.
     public var schema: Schema { instance.shownSchema }
     public var isInWriteTransaction: Bool { instance.isInWrite }
@@ -76,12 +76,12 @@ public struct Realm: Equatable {
     /// Whether a Realm of the main thread, of a queue or of an actor shows the commits of other threads and processes
     /// automatically. No effect on a Realm of another thread, which shows them at ``refresh()``.
     public var autorefresh: Bool {
-        get { instance.autorefresh }
-        nonmutating set { instance.autorefresh = newValue }
+        get { instance.observation.autorefresh }
+        nonmutating set { instance.observation.autorefresh = newValue }
     }
 
     /// The open file, for tests and for a harness.
-    package var store: Store { instance.store }
+    package var store: Store { instance.file.store }
 
     // MARK: Finding
 

@@ -25,7 +25,7 @@ extension RealmInstance {
         on queue: DispatchQueue, _ token: NotificationToken,
         _ carried: Carried<(start: (RealmInstance, NotificationToken) -> Void, fail: (any Error) -> Void)>
     ) {
-        let configuration = configuration
+        let configuration = file.configuration
         let place = Confinement.queue(queue)
         place.scheduler? { [weak token] in
             guard let token, token.isActive else { return }
@@ -46,9 +46,9 @@ extension RealmInstance {
         _ start: @escaping (RealmInstance?, NotificationToken) -> Void
     ) async -> NotificationToken {
         let token = NotificationToken(nil)
-        guard let shared else { return token }
+        guard let shared = file.shared else { return token }
         await Self.start(
-            isolatedOn: actor, configuration: configuration, shared: shared, token: token,
+            isolatedOn: actor, configuration: file.configuration, shared: shared, token: token,
             carried: Carried(value: start))
         return token
     }
@@ -83,7 +83,7 @@ extension RealmInstance {
             // it.
             if snapshot?.version != write.transaction.view.version {
                 _ = write.transaction.waitUntilBaseIsVisible()
-                do throws(StorageError) { snapshot(is: try store.snapshot()) } catch {
+                do throws(StorageError) { shown.pin(try file.store.snapshot()) } catch {
                     write.fail(RealmError(error))
                     return false
                 }

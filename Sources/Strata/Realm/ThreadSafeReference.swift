@@ -71,12 +71,12 @@ struct ReferenceTarget: Sendable {
     init(_ value: _DetachedValue, of instance: RealmInstance) {
         self.value = value
         version = value.isCollection && !instance.isFrozen && !instance.isInWrite ? instance.snapshot : nil
-        file = ObjectIdentifier(instance.store)
+        file = ObjectIdentifier(instance.file.store)
     }
 
     /// Lets a Realm of the same file show the version, if the program has read nothing in that Realm yet.
     func show(in instance: RealmInstance) {
-        guard let version, file == ObjectIdentifier(instance.store), instance.isUnread else { return }
+        guard let version, file == ObjectIdentifier(instance.file.store), instance.isUnread else { return }
         if instance.snapshotVersion != version.version { instance.show(version) }
     }
 }
@@ -127,12 +127,13 @@ public final class ThreadSafe<Confined: ThreadConfined>: Sendable {
         }
         set {
             guard let newValue else { return kept.withLock { $0 = nil } }
-            guard let instance = newValue.realm?.instance, let shared = instance.shared else {
+            guard let instance = newValue.realm?.instance, let shared = instance.file.shared else {
                 fatalError("@ThreadSafe keeps what a Realm manages; add the value to one first")
             }
             let made = newValue._detached().map {
                 Kept(
-                    value: $0, configuration: instance.configuration, shared: shared, version: Self.seen(by: instance))
+                    value: $0, configuration: instance.file.configuration, shared: shared,
+                    version: Self.seen(by: instance))
             }
             kept.withLock { $0 = made }
         }

@@ -105,7 +105,7 @@ public struct _CollectionColumn {
     /// The visible members of a set of values of any type, if any of its links lead to deleted objects; else nil.
     /// - Complexity: O(links log rows), once per set and version.
     func shown(_ contents: CollectionContents, _ instance: RealmInstance) throws(StorageError) -> ReadableElements? {
-        let known = instance.shownSet.withLock { $0 }
+        let known = instance.failures.shownSet.withLock { $0 }
         if let known, known.stamp == instance.stamp, known.row == owner._key, known.table == owner._access.table,
             known.position == position
         {
@@ -114,7 +114,7 @@ public struct _CollectionColumn {
         var made = ReadableElements(
             stamp: instance.stamp, row: owner._key, table: owner._access.table, position: position)
         if let (members, places) = try contents.shownMembers() { (made.contents, made.places) = (members, places) }
-        instance.shownSet.withLock { $0 = made }
+        instance.failures.shownSet.withLock { $0 = made }
         return made.places.isEmpty ? nil : made
     }
 
@@ -210,7 +210,8 @@ public struct _CollectionColumn {
     /// The stored form of an element; nil for an object that cannot be in the column.
     func storedElement<Element: RealmCollectionValue>(_ element: Element) -> _StoredValue? {
         guard let object = element._elementObject else { return element._encodeElement(.unmanaged) }
-        guard object._frame != nil, let instance = owner._instance, object._instance?.store === instance.store,
+        guard object._frame != nil, let instance = owner._instance,
+            object._instance?.file.store === instance.file.store,
             !object.isInvalidated
         else { return nil }
         // The same key may belong to another object in another version.

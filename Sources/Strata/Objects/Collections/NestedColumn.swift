@@ -9,7 +9,7 @@ extension _CollectionColumn {
         let instance = owner._instance
         let place = NestedPlace(standing, madeIn: instance?.write?.number)
         self.init(owner, position, place)
-        if let instance, !instance.isShared, let holder { instance.nested.add(place, holder) }
+        if let instance, !instance.isShared, let holder { instance.shown.nested.add(place, holder) }
     }
 
     /// The place of the collection that `standing` leads to in the version of `view`, which need not be the shown one.

@@ -17,7 +17,7 @@ final class FrozenTwins {
     func frozen() -> RealmInstance? {
         instance.checkConfinement()
         if instance.isFrozen { return instance }
-        if instance.shared == nil { return nil }
+        if instance.file.shared == nil { return nil }
         let pinned: Snapshot
         if let snapshot = instance.frozenSnapshot, !instance.isInWrite {
             pinned = snapshot
@@ -36,11 +36,9 @@ final class FrozenTwins {
 
     /// A frozen instance of a pinned version; nil, after a note, if its classes cannot be made.
     func frozen(at pinned: Snapshot) -> RealmInstance? {
-        guard let shared = instance.shared else { return nil }
+        if instance.file.shared == nil { return nil }
         do throws(RealmError) {
-            let made = try RealmInstance(
-                .frozen, store: instance.store, shared: shared, configuration: instance.configuration,
-                confinement: .none)
+            let made = try RealmInstance(.frozen, of: instance.file, confinement: .none)
             made.show(pinned)
             made.makeClasses()
             return made
@@ -51,11 +49,9 @@ final class FrozenTwins {
     }
 
     /// An instance of the same classes that shows no version.
-    func showingNothing(_ kind: RealmInstance.Kind, _ confinement: Confinement) -> RealmInstance {
+    func showingNothing(_ role: RealmInstance.Role, _ confinement: Confinement) -> RealmInstance {
         do throws(RealmError) {
-            let made = try RealmInstance(
-                kind, store: instance.store, shared: instance.shared, configuration: instance.configuration,
-                confinement: confinement)
+            let made = try RealmInstance(role, of: instance.file, confinement: confinement)
             made.makeClasses(of: instance.knownSchema)
             return made
         } catch {
@@ -64,7 +60,7 @@ final class FrozenTwins {
     }
 
     private func snapshotOrReport() -> Snapshot? {
-        do throws(StorageError) { return try instance.store.snapshot() } catch {
+        do throws(StorageError) { return try instance.file.store.snapshot() } catch {
             instance.failures.note(error, in: nil)
             if case .limit(.pins) = error { instance.report("", nil, RealmError(error).description) }
             return nil

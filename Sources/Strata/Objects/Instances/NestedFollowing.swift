@@ -39,22 +39,22 @@ extension RealmInstance {
     func noteNested(
         _ change: NestedChange, table: Int, key: Int64, column: Int, outer: [NestedSteps.Step]
     ) {
-        if nested.isEmpty { return }
-        nestedHolder(table, key, column).map { nested.note(change, $0, outer: outer) }
+        if shown.nested.isEmpty { return }
+        nestedHolder(table, key, column).map { shown.nested.note(change, $0, outer: outer) }
     }
 
     /// Notes that a column gets another value in the running write: its inner collections are gone.
     @inline(__always)
     func noteNestedReplaced(_ table: Int, _ key: Int64, _ column: Int) {
-        if nested.isEmpty { return }
-        nestedHolder(table, key, column).map { nested.noteReplaced($0) }
+        if shown.nested.isEmpty { return }
+        nestedHolder(table, key, column).map { shown.nested.noteReplaced($0) }
     }
 
     /// Finds the inner collections in use again in another version, which will be shown.
     /// - Parameter isPinned: whether that version is the pinned one from now on, and not the base of a write.
     func followNested(from old: ReadView, to new: ReadView, isPinned: Bool) {
         let following = NestedFollowing(old: old, new: new)
-        nested.follow(isPinned: isPinned) { holder, standing in
+        shown.nested.follow(isPinned: isPinned) { holder, standing in
             do throws(StorageError) { return try following.followed(holder, standing) } catch {
                 failures.note(error, in: nil)
                 return nil

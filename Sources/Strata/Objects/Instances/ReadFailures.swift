@@ -16,10 +16,12 @@ final class ReadFailures {
     private let collected = Mutex<[UInt64: RealmError?]>([:])
     /// The last collection that was read without its lost elements, as a cache.
     var lastCollection: ReadableElements?
+    /// The last result of ``_CollectionColumn/shown(_:_:)``: the members that the program sees of a set. Any thread.
+    let shownSet = Mutex<ReadableElements?>(nil)
 
     init(_ instance: RealmInstance) { self.instance = instance }
 
-    private var register: DamageRegister { instance.store.damage }
+    private var register: DamageRegister { instance.file.store.damage }
 
     /// Called after another thread or process found damage: drops the results from before. A frozen instance only notes
     /// the change, since what it shows must not change. Any thread.
@@ -98,7 +100,7 @@ final class ReadFailures {
     /// Reports each damaged place once per process, including those that another or an earlier process found.
     private func tellNew() {
         guard let schema = instance.currentView?.schema else { return }
-        let configuration = instance.configuration
+        let configuration = instance.file.configuration
         for place in register.takeUntold() {
             configuration.tell(
                 .damage(Realm.Damage(place, schema, configuration.path, isAcknowledged: register.isAcknowledged(place)))

@@ -151,7 +151,7 @@ extension RealmInstance {
     /// Whether an object is a live one of this file, so that it can be linked to directly.
     func manages(_ object: ObjectBase) -> Bool {
         guard let other = object._instance else { return false }
-        return other.store === store && !other.isFrozen
+        return other.file.store === file.store && !other.isFrozen
     }
 
     private func checkManagedHere(_ object: ObjectBase) {
@@ -215,7 +215,8 @@ extension RealmInstance {
 
     /// The access of an object's class in this instance; nil, with the write failed, if the object cannot be deleted.
     private func accessForDeletion(of object: ObjectBase) -> ClassAccess? {
-        guard object._frame != nil, let other = object._instance, other.store === store, !other.isFrozen else {
+        guard object._frame != nil, let other = object._instance, other.file.store === file.store, !other.isFrozen
+        else {
             if !isInWrite { fatalError("delete works inside a write only") }
             fail(RealmError(.invalidInput, "only objects of this Realm can be deleted from it; thaw frozen ones"))
             return nil

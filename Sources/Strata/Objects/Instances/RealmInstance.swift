@@ -3,66 +3,47 @@ import StrataStorage
 import Synchronization
 
 /// What is behind a ``Realm``: of one thread, queue or actor, frozen, or one side of a migration. Objects, results and
-/// collections read through its view.
-///
-/// States of a live instance: reading (the view is a pinned snapshot), and writing (the view is the transaction's; the
-/// snapshot stays pinned, because observers were last notified of it). Every change of the view or its contents gives a
-/// new stamp, under which no cached location of a row is valid.
+/// collections read through the version that it shows.
 final class RealmInstance {
-    enum Kind { case live, frozen }
+    /// What an instance is. Not an enum with a payload: to ask whether it is frozen would retain the payload.
+    struct Role {
+        let isFrozen: Bool
+        /// Set for one side of a migration.
+        let migration: MigrationSide?
 
-    let kind: Kind
-    /// Set for one side of a migration.
-    let migration: MigrationSide?
-    let store: Store
-    /// Keeps the store open; nil for the two sides of a migration, which run while it is being opened.
-    let shared: SharedStore?
-    let configuration: RealmConfiguration
+        static var live: Role { Role(isFrozen: false, migration: nil) }
+        static var frozen: Role { Role(isFrozen: true, migration: nil) }
+        static func migrating(_ side: MigrationSide) -> Role { Role(isFrozen: side.isOld, migration: side) }
+    }
+
+    private let role: Role
+    /// The damage of the file that this instance has taken notice of. Any thread.
+    let damage: FollowedDamage
+    @exclusivity(unchecked) var shown = ShownVersion()
+    let file: OpenedFile
     let confinement: Confinement
     /// The thread that may use it without a further check.
     private let ownThread: UInt64
     let observation: Observation
-    @exclusivity(unchecked) private(set) var stamp: UInt64 = 1
-    /// What the running write changed, by stamps.
-    @exclusivity(unchecked) var marks = WriteMarks()
-    /// The inner collections that the program holds references to.
-    let nested = NestedPlaces()
-    private(set) var snapshot: Snapshot?
-    @exclusivity(unchecked) private(set) var write: RunningWrite?
-    /// What reads go through; nil after ``invalidate()``, and while the instance shows no version.
-    @exclusivity(unchecked) private(set) var currentView: ReadView?
-    var autorefresh = true
-    /// If set, ``wakeUp()`` calls it after a commit instead of refreshing.
-    var onWake: (() -> Void)?
     private(set) lazy var writing = WriteSide(self)
-
     private let classes: ClassCatalog
-    private(set) lazy var encoder = _RowEncoder(self)
     private(set) lazy var failures = ReadFailures(self)
-    /// The damage of the file that this instance has taken notice of. Any thread.
-    let damage: FollowedDamage
-    /// The last result of ``_CollectionColumn/shown(_:_:)``: the members that the program sees of a set. Any thread.
-    let shownSet = Mutex<ReadableElements?>(nil)
     private(set) lazy var twins = FrozenTwins(self)
     /// A weak reference to this instance, for types that must not retain it.
     let reference: InstanceReference
 
     init(
-        _ kind: Kind, store: Store, shared: SharedStore?, configuration: RealmConfiguration,
-        confinement: Confinement, inbox: ChangeInbox? = nil, reference: InstanceReference = InstanceReference(),
-        migration: MigrationSide? = nil
+        _ role: Role, of file: OpenedFile, confinement: Confinement, inbox: ChangeInbox? = nil,
+        reference: InstanceReference = InstanceReference()
     ) throws(RealmError) {
-        self.kind = kind
-        self.migration = migration
-        self.store = store
-        damage = FollowedDamage(store.damage)
-        self.shared = shared
-        self.configuration = configuration
+        self.role = role
+        self.file = file
+        damage = FollowedDamage(file.store.damage)
         self.confinement = confinement
         ownThread = confinement.ownThread
         observation = Observation(inbox)
         self.reference = reference
-        classes = ClassCatalog(try configuration.plans())
+        classes = ClassCatalog(try file.configuration.plans())
         reference.set(self)
         // Several threads may read a frozen instance at once, and a lazy property is not safe on its first use by two.
         if isFrozen { _ = (failures, twins, writing) }
@@ -70,20 +51,28 @@ final class RealmInstance {
 
     deinit {
         reference.clear()
-        // Before `shared` is released: closing the store waits for the write gate, which the transaction holds.
+        // Before the file is released: closing the store waits for the write gate, which the transaction holds.
         write?.transaction.rollback()
         writing.rollBackAcquired()
-        if let inbox = observation.inbox { shared?.remove(inbox) }
+        if let inbox = observation.inbox { file.shared?.remove(inbox) }
     }
 
-    var isFrozen: Bool { kind == .frozen }
+    // MARK: What it shows
+
+    var stamp: UInt64 { shown.stamp }
+    var currentView: ReadView? { shown.view }
+    var snapshot: Snapshot? { shown.snapshot }
+    var write: RunningWrite? { shown.write }
+
+    var isFrozen: Bool { role.isFrozen }
     /// Whether several threads may read it at once.
     var isShared: Bool { isFrozen && !isMigration }
+    var isMigration: Bool { migration != nil }
+    var migration: MigrationSide? { role.migration }
     var isInWrite: Bool { write != nil }
     var transaction: WriteTransaction? { write?.transaction }
     /// Why the running write must not be committed.
     var failure: RealmError? { write?.failure }
-    var isMigration: Bool { migration != nil }
 
     /// Stops the program if called outside the instance's thread, queue or actor.
     @inline(__always)
@@ -104,9 +93,9 @@ final class RealmInstance {
 
     /// Shows a pinned version.
     func show(_ snapshot: Snapshot) {
-        if !nested.isEmpty { followNested(to: snapshot) }
-        self.snapshot = snapshot
-        setView(snapshot.view)
+        if !shown.nested.isEmpty { followNested(to: snapshot) }
+        shown.show(snapshot)
+        viewDidChange(to: snapshot.view)
         followDamageOfOthers()
     }
 
@@ -118,78 +107,61 @@ final class RealmInstance {
 
     /// As ``followDamage()``, including damage found by another process.
     func followDamageOfOthers() {
-        store.damage.followOthers()
+        file.store.damage.followOthers()
         followDamage()
     }
 
-    /// Keeps a version pinned as the one that observers start from, without showing it: the running write's base.
-    func snapshot(is snapshot: Snapshot) { self.snapshot = snapshot }
     /// The pinned version; 0 for none.
     var snapshotVersion: TransactionID { snapshot?.version ?? TransactionID(0) }
 
     /// Shows the state of a transaction, with its own changes, and begins a write.
     /// - Parameter number: of the write.
     func show(_ transaction: WriteTransaction, number: UInt32) {
-        if !nested.isEmpty, let snapshot, snapshot.version != transaction.view.version {
+        if !shown.nested.isEmpty, let snapshot, snapshot.version != transaction.view.version {
             followNested(from: snapshot.view, to: transaction.view, isPinned: false)
         }
-        setView(transaction.view)
-        write = RunningWrite(self, transaction, number: number)
+        shown.show(transaction)
+        viewDidChange(to: transaction.view)
+        shown.begin(RunningWrite(self, transaction, number: number))
     }
 
     /// Finds the inner collections in use again in a version that is pinned from now on.
     private func followNested(to next: Snapshot) {
-        guard let snapshot, !nested.isSettled(in: next.version, after: snapshot.version) else { return nested.settle() }
+        guard let snapshot, !shown.nested.isSettled(in: next.version, after: snapshot.version) else {
+            return shown.nested.settle()
+        }
         followNested(from: snapshot.view, to: next.view, isPinned: true)
     }
 
-    private func setView(_ view: ReadView) {
-        currentView = view
-        classes.follow(view, newestSchema: shared?.schemaVersion)
+    private func viewDidChange(to view: ReadView) {
+        classes.follow(view, newestSchema: file.shared?.schemaVersion)
         invalidatePlaces()
     }
 
     /// Called after a change of the schema inside the running transaction.
     func schemaDidChange() {
         guard let transaction else { return }
-        currentView = transaction.view
+        shown.show(transaction)
         classes.resolve(transaction.view)
         invalidatePlaces()
     }
 
     /// Invalidates all cached locations and results.
     func invalidatePlaces() {
-        marks.markEverything(stamp &+ 1)
-        stamp &+= 1
+        shown.advanceUnmarked()
         classes.stamp(stamp, currentView)
     }
 
     /// Invalidates all cached locations after a change that was marked with the next stamp.
     @inline(__always)
     func invalidateMarked() {
-        stamp &+= 1
+        shown.advance()
         classes.stamp(stamp)
-    }
-
-    /// Releases the running write; called by ``WriteSide`` alone.
-    func endWrite(cancelled: Bool) {
-        if let write {
-            if cancelled {
-                nested.rollBack(write.number)
-            } else {
-                write.noteCommit()
-                nested.noteCommit(of: TransactionID(write.version))
-            }
-        }
-        write = nil
     }
 
     /// Releases the version that is shown: objects and results are invalidated until the next refresh.
     func invalidate() {
-        // Without a version to start from, inner collections cannot be found again in a later one: all are lost.
-        nested.follow(isPinned: true) { _, _ in nil }
-        snapshot = nil
-        currentView = nil
+        shown.invalidate()
         invalidatePlaces()
     }
 
@@ -260,15 +232,6 @@ final class RealmInstance {
 
     // MARK: Following versions
 
-    /// Whether a version has the schema version that the Realm was opened with. After a migration by another process,
-    /// the Realm stays at the last version before it.
-    func hasOwnSchema(_ view: ReadView) -> Bool {
-        #if Zoo
-            if PlantedMistake.oldSchemaWrites.isPlanted { return true }
-        #endif
-        return view.schema.userVersion == configuration.schemaVersion
-    }
-
     /// Shows the newest version after a write, or the previous one if it cannot be read. Observers are not notified.
     func showNewest(after transaction: WriteTransaction) {
         do throws(StorageError) { show(try transaction.resultPin.newestSnapshot()) } catch {
@@ -283,8 +246,8 @@ final class RealmInstance {
     func showAgain() {
         checkConfinement()
         do throws(StorageError) {
-            let newest = try store.snapshot()
-            guard kind == .live, hasOwnSchema(newest.view) else {
+            let newest = try file.store.snapshot()
+            guard !isFrozen, file.hasOwnSchema(newest.view) else {
                 return reportShowingNothing(
                     isFrozen
                         ? "there was no version when it was frozen" : "its file has another schema now; open it anew")
@@ -312,14 +275,14 @@ final class RealmInstance {
     /// - Returns: whether a newer version is shown now.
     /// - Throws: `tooManyVersions`; the previous version stays shown.
     func refreshOrThrow() throws(RealmError) -> Bool {
-        guard kind == .live, write == nil else { return false }
-        if let snapshot, currentView != nil, !store.hasNewer(than: snapshot) {
+        guard !isFrozen, write == nil else { return false }
+        if let snapshot, currentView != nil, !file.store.hasNewer(than: snapshot) {
             followDamageOfOthers()
             if observation.isBehind { observation.deliver(self) }
             return false
         }
         let newest: Snapshot
-        do throws(StorageError) { newest = try store.snapshot() } catch {
+        do throws(StorageError) { newest = try file.store.snapshot() } catch {
             if case .limit(.pins) = error { throw RealmError(error) }
             stay(error)
             return false
@@ -343,7 +306,7 @@ final class RealmInstance {
 
     @discardableResult
     private func advance(to new: Snapshot, silencing tokens: [NotificationToken] = []) -> Bool {
-        guard hasOwnSchema(new.view) else { return false }
+        guard file.hasOwnSchema(new.view) else { return false }
         let old = snapshot
         if let old, old.version >= new.version {
             show(old)
@@ -355,6 +318,7 @@ final class RealmInstance {
         observation.deliver(self)
         return true
     }
+
     // MARK: Failures
 
     /// Marks the running write as failed, so that it throws `error` instead of committing.
@@ -379,11 +343,11 @@ final class RealmInstance {
     /// - Parameter isTold: whether the damage behind it was reported already; standard error gets it once.
     func report(_ className: String, _ key: Int64?, _ message: String, isTold: Bool = false) {
         #if Zoo
-            if PlantedMistake.wrongTrap.isPlanted, configuration.invalidAccess == .trap { fatalError("not there") }
-            if PlantedMistake.trapIgnored.isPlanted, configuration.invalidAccess == .trap { return }
+            if PlantedMistake.wrongTrap.isPlanted, file.configuration.invalidAccess == .trap { fatalError("not there") }
+            if PlantedMistake.trapIgnored.isPlanted, file.configuration.invalidAccess == .trap { return }
         #endif
-        if configuration.invalidAccess == .trap { fatalError(message) }
-        configuration.tell(
+        if file.configuration.invalidAccess == .trap { fatalError(message) }
+        file.configuration.tell(
             .substituted(
                 RealmConfiguration.InvalidAccessReport(
                     className: className, key: key, version: currentView?.version.rawValue ?? 0, message: message)),

@@ -16,6 +16,8 @@ final class WriteSide {
     /// Numbers of cancelled writes: objects that they created are gone.
     private var cancelled: Set<UInt32> = []
 
+    private(set) lazy var encoder = _RowEncoder(instance)
+
     init(_ instance: RealmInstance) { self.instance = instance }
 
     var asyncWrites: AsyncWrites {
@@ -35,9 +37,9 @@ final class WriteSide {
     /// Why a write cannot begin here and now; nil if it can.
     func refusal() -> RealmError? {
         if !instance.confinement.isHere { return instance.confinementError }
-        if instance.kind != .live { return RealmError(.wrongState, "a frozen Realm cannot be written to; thaw it") }
-        if instance.configuration.readOnly {
-            return RealmError(.filePermissionDenied, "\(instance.configuration.path) was opened with readOnly")
+        if instance.isFrozen { return RealmError(.wrongState, "a frozen Realm cannot be written to; thaw it") }
+        if instance.file.configuration.readOnly {
+            return RealmError(.filePermissionDenied, "\(instance.file.configuration.path) was opened with readOnly")
         }
         if instance.isInWrite {
             return RealmError(
@@ -60,15 +62,15 @@ final class WriteSide {
     /// The error if more versions are in use than the configuration allows; else nil. The file keeps the pages of each
     /// version in use, so beside a reader that never refreshes it would grow with every write.
     private func tooManyVersions() -> RealmError? {
-        guard let limit = instance.configuration.maximumNumberOfActiveVersions else { return nil }
+        guard let limit = instance.file.configuration.maximumNumberOfActiveVersions else { return nil }
         #if Zoo
             if PlantedMistake.limitIgnored.isPlanted { return nil }
         #endif
-        let count = instance.store.activeVersions
+        let count = instance.file.store.activeVersions
         guard count > limit else { return nil }
         return RealmError(
             .tooManyVersions,
-            "\(count) versions of \(instance.configuration.path) are in use, and maximumNumberOfActiveVersions is "
+            "\(count) versions of \(instance.file.configuration.path) are in use, and maximumNumberOfActiveVersions is "
                 + "\(limit); release frozen Realms, objects and snapshots, and refresh or invalidate Realms of threads "
                 + "that wait")
     }
@@ -79,7 +81,7 @@ final class WriteSide {
             if let granted = try startedAsyncWrites?.takeGrant() {
                 made = granted
             } else {
-                made = try instance.store.beginWrite()
+                made = try instance.file.store.beginWrite()
             }
         } catch {
             throw RealmError(error)
@@ -112,13 +114,13 @@ final class WriteSide {
             if let known = granted ?? acquired { running = known } else { running = try nextTransaction() }
             granted = nil
             acquired = nil
-            guard instance.hasOwnSchema(running.view) else {
+            guard instance.file.hasOwnSchema(running.view) else {
                 running.rollback()
                 throw RealmError(
                     .schemaMismatch,
-                    "\(instance.configuration.path) was migrated to schema version "
+                    "\(instance.file.configuration.path) was migrated to schema version "
                         + "\(running.view.schema.userVersion) since it was opened with "
-                        + "\(instance.configuration.schemaVersion); release it, and open it with the new classes")
+                        + "\(instance.file.configuration.schemaVersion); release it, and open it with the new classes")
             }
             try reserveResult(of: running)
             let base = running.view.version
@@ -200,6 +202,6 @@ final class WriteSide {
     /// next.
     func end(_ write: RunningWrite, isCancelled: Bool) {
         if isCancelled { cancelled.insert(write.number) }
-        instance.endWrite(cancelled: isCancelled)
+        instance.shown.endWrite(isCancelled: isCancelled)
     }
 }

@@ -53,7 +53,7 @@ struct DefaultRow {
             case .bytes, .links: values.append(.bytes([]))
             }
         }
-        try write.insert(access, key, instance.encoder.encode(values))
+        try write.insert(access, key, write.encoder.encode(values))
         return instance.materializeOrInvalid(access, key) ?? instance.invalidObject(access, key: key)
     }
 }

@@ -146,7 +146,8 @@ struct DeleteRun {
 
     private func mark(_ keys: some Sequence<Int64>, of table: Int) {
         let instance = write.instance
-        instance.marks.markDeleted(table, keys, linking: transaction.view.linkColumns(to: table), instance.stamp &+ 1)
+        instance.shown.marks.markDeleted(
+            table, keys, linking: transaction.view.linkColumns(to: table), instance.stamp &+ 1)
     }
 
     private func targets(

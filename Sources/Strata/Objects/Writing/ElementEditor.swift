@@ -291,7 +291,7 @@ struct ElementEditor {
         guard goesOn else { return }
         write.walks.settle(access.table, owner._key, property.column)
         guard let path = column.nested == nil ? [] : look({ $0.path }) else { return }
-        instance.marks.markSet(
+        instance.shown.marks.markSet(
             table: access.table, column: property.column, key: owner._key, stamp: instance.stamp &+ 1)
         noteInner(change)
         let isHere = owner._stamp == instance.stamp && property.isCollection

@@ -36,7 +36,7 @@ struct LoneAdder {
         let key = RowKey(Int64(number))
         if key.rawValue == LinkPayload.null { return false }
         let instance = write.instance
-        let cells = instance.encoder.encode(object, access)
+        let cells = write.encoder.encode(object, access)
         if write.failure != nil { return true }
         do throws(StorageError) {
             try write.insert(access, key, cells)

@@ -18,7 +18,7 @@ struct ObjectAdder {
 
     init(_ write: RunningWrite, _ policy: Realm.UpdatePolicy) {
         self.write = write
-        encoder = write.instance.encoder
+        encoder = write.encoder
         self.policy = policy
     }
 

@@ -9,6 +9,7 @@ final class RunningWrite {
     /// The instance owns this object.
     unowned(unsafe) let instance: RealmInstance
     let transaction: WriteTransaction
+    let encoder: _RowEncoder
     /// Which write of the Realm it is, counted from 1.
     let number: UInt32
     /// The creation version of the rows that it adds.
@@ -42,6 +43,7 @@ final class RunningWrite {
     init(_ instance: RealmInstance, _ transaction: WriteTransaction, number: UInt32) {
         self.instance = instance
         self.transaction = transaction
+        encoder = instance.writing.encoder
         self.number = number
         version = transaction.view.version.next.rawValue
         stampAtBegin = instance.stamp
@@ -110,7 +112,7 @@ final class RunningWrite {
         if skipsEqual, isStored(value, object, column) { return }
         instance.noteNestedReplaced(access.table, object._key, column)
         walks.settle(access.table, object._key, column)
-        instance.marks.markSet(table: access.table, column: column, key: object._key, stamp: instance.stamp &+ 1)
+        instance.shown.marks.markSet(table: access.table, column: column, key: object._key, stamp: instance.stamp &+ 1)
         unique.note(access, object._key, column: column)
         var orphans: [Int64] = []
         let children = access.parental.isEmpty ? nil : access.parental[column]
@@ -231,7 +233,7 @@ final class RunningWrite {
         _ access: ClassAccess, _ key: RowKey, _ cells: UnsafeBufferPointer<Cell>
     ) throws(StorageError) {
         try transaction.insert(access.table, key: key, cells)
-        instance.marks.markInserted(access.table, key.rawValue, instance.stamp &+ 1)
+        instance.shown.marks.markInserted(access.table, key.rawValue, instance.stamp &+ 1)
         unique.note(access, key.rawValue)
         instance.invalidateMarked()
     }
@@ -261,7 +263,7 @@ final class RunningWrite {
             fail(object._access.deletedError(object))
             return nil
         }
-        let isOfHere = other.store === instance.store && !other.isFrozen
+        let isOfHere = other.file.store === instance.file.store && !other.isFrozen
         if other === instance || isOfHere {
             if object._access.instance.isInWrite || !object.isInvalidated { return checkedKey(object) }
         }

@@ -230,7 +230,7 @@ struct FieldEvaluator {
 extension ObjectBase {
     /// Whether both are accessors of one row.
     fileprivate func isSameRow(as other: ObjectBase) -> Bool {
-        _frame != nil && other._frame != nil && _access.instance.store === other._access.instance.store
+        _frame != nil && other._frame != nil && _access.instance.file.store === other._access.instance.file.store
             && _key == other._key && _creation == other._creation && _access.tableID == other._access.tableID
     }
 }

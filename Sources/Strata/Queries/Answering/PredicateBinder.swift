@@ -132,7 +132,7 @@ struct PredicateBinder {
     ) throws(RealmError) -> _StoredValue {
         guard object._frame != nil, !object.isInvalidated else { return .link(LinkPayload.null) }
         if type?.isAny == true {
-            guard object._access.instance.store === instance.store else { return .link(LinkPayload.null) }
+            guard object._access.instance.file.store === instance.file.store else { return .link(LinkPayload.null) }
             return AnyComparable.link(
                 table: object._access.tableID.rawValue, key: object._key, creation: object._creation)
         }
@@ -140,7 +140,7 @@ struct PredicateBinder {
             throw RealmError(
                 .invalidInput, "'\(other)' leads to objects of '\(expected.name)', not of '\(object._access.name)'")
         }
-        guard object._access.instance.store === instance.store else { return .link(LinkPayload.null) }
+        guard object._access.instance.file.store === instance.file.store else { return .link(LinkPayload.null) }
         return .link(object._key)
     }
 
