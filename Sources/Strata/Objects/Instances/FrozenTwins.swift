@@ -49,9 +49,9 @@ final class FrozenTwins {
     }
 
     /// An instance of the same classes that shows no version.
-    func showingNothing(_ kind: RealmInstance.Kind, _ confinement: Confinement) -> RealmInstance {
+    func showingNothing(_ role: RealmInstance.Role, _ confinement: Confinement) -> RealmInstance {
         do throws(RealmError) {
-            let made = try RealmInstance(kind, of: instance.file, confinement: confinement)
+            let made = try RealmInstance(role, of: instance.file, confinement: confinement)
             made.makeClasses(of: instance.knownSchema)
             return made
         } catch {

@@ -5,12 +5,21 @@ import Synchronization
 /// What is behind a ``Realm``: of one thread, queue or actor, frozen, or one side of a migration. Objects, results and
 /// collections read through the version that it shows.
 final class RealmInstance {
-    enum Kind {
-        case live, frozen
-        case migrating(MigrationSide)
+    /// What an instance is. Not an enum with a payload: to ask whether it is frozen would retain the payload.
+    struct Role {
+        let isFrozen: Bool
+        /// Set for one side of a migration.
+        let migration: MigrationSide?
+
+        static var live: Role { Role(isFrozen: false, migration: nil) }
+        static var frozen: Role { Role(isFrozen: true, migration: nil) }
+        static func migrating(_ side: MigrationSide) -> Role { Role(isFrozen: side.isOld, migration: side) }
     }
 
-    private let kind: Kind
+    private let role: Role
+    /// The damage of the file that this instance has taken notice of. Any thread.
+    let damage: FollowedDamage
+    @exclusivity(unchecked) var shown = ShownVersion()
     let file: OpenedFile
     let confinement: Confinement
     /// The thread that may use it without a further check.
@@ -20,17 +29,15 @@ final class RealmInstance {
     private(set) lazy var writing = WriteSide(self)
     private let classes: ClassCatalog
     private(set) lazy var failures = ReadFailures(self)
-    /// The damage of the file that this instance has taken notice of. Any thread.
-    let damage: FollowedDamage
     private(set) lazy var twins = FrozenTwins(self)
     /// A weak reference to this instance, for types that must not retain it.
     let reference: InstanceReference
 
     init(
-        _ kind: Kind, of file: OpenedFile, confinement: Confinement, inbox: ChangeInbox? = nil,
+        _ role: Role, of file: OpenedFile, confinement: Confinement, inbox: ChangeInbox? = nil,
         reference: InstanceReference = InstanceReference()
     ) throws(RealmError) {
-        self.kind = kind
+        self.role = role
         self.file = file
         damage = FollowedDamage(file.store.damage)
         self.confinement = confinement
@@ -58,19 +65,11 @@ final class RealmInstance {
     var snapshot: Snapshot? { shown.snapshot }
     var write: RunningWrite? { shown.write }
 
-    var isFrozen: Bool {
-        switch kind {
-        case .live: false
-        case .frozen: true
-        case .migrating(let side): side.isOld
-        }
-    }
-
+    var isFrozen: Bool { role.isFrozen }
     /// Whether several threads may read it at once.
-    var isShared: Bool { if case .frozen = kind { true } else { false } }
+    var isShared: Bool { isFrozen && !isMigration }
     var isMigration: Bool { migration != nil }
-    /// Set for one side of a migration.
-    var migration: MigrationSide? { if case .migrating(let side) = kind { side } else { nil } }
+    var migration: MigrationSide? { role.migration }
     var isInWrite: Bool { write != nil }
     var transaction: WriteTransaction? { write?.transaction }
     /// Why the running write must not be committed.

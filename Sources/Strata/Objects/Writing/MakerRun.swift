@@ -24,11 +24,8 @@ final class MakerRun {
         if depth == 0, !waiting.isEmpty, !isDoingWhatWaits { doWhatWaits() }
     }
 
-    /// Lets an assignment wait, with the write's present ``RunningWrite/skipsEqual``.
-    func postpone(_ assign: @escaping () -> Void) {
-        let (write, skips) = (write, write.skipsEqual)
-        waiting.append { write.skippingEqual(skips, assign) }
-    }
+    /// Lets an assignment wait until the outermost call leaves.
+    func postpone(_ assign: @escaping () -> Void) { waiting.append(assign) }
 
     private func doWhatWaits() {
         isDoingWhatWaits = true

@@ -173,21 +173,43 @@ struct ObjectAdder {
     private func writeFields(of merge: Merge, _ waiting: inout [Merge]) {
         let (object, access, plan, known) = (merge.object, merge.access, merge.plan, merge.known)
         let values = merge.values
-        write.skippingEqual(policy == .modified) {
-            for (index, field) in plan.fields.enumerated()
-            where access.properties[index].column >= 0 && !field.isPrimary {
-                let property = access.properties[index]
-                if policy == .modified, mergeChild(values[index], into: known, property, &waiting) { continue }
-                if policy == .modified { mergeChildren(values[index], into: known, property, &waiting) }
-                if isWaiting(values[index]) {
-                    let value = (values[index] as? any _ColumnCollection).map { $0.copied() as Any } ?? values[index]
-                    write.postpone { _ = field.field.setManagedAny(known, field.offset, value) }
-                } else {
-                    _ = field.field.setManagedAny(known, field.offset, values[index])
-                }
+        for (index, field) in plan.fields.enumerated()
+        where access.properties[index].column >= 0 && !field.isPrimary {
+            let property = access.properties[index]
+            if policy == .modified, mergeChild(values[index], into: known, property, &waiting) { continue }
+            if policy == .modified { mergeChildren(values[index], into: known, property, &waiting) }
+            if isWaiting(values[index]) {
+                let value = (values[index] as? any _ColumnCollection).map { $0.copied() as Any } ?? values[index]
+                write.postpone { _ = field.field.setManagedAny(known, field.offset, value) }
+            } else if policy != .modified
+                || !writeDifference(values[index], of: field, property: property, into: known, access: access)
+            {
+                _ = field.field.setManagedAny(known, field.offset, values[index])
             }
         }
         bindFields(object, plan)
+    }
+
+    /// Writes a kept value, unless it equals the stored one.
+    /// - Returns: false, without a change, for a value that is written whole: a collection, or an object of a custom
+    ///   type's own.
+    private func writeDifference(
+        _ value: Any?, of field: PlanField, property: BoundProperty, into known: ObjectBase, access: ClassAccess
+    ) -> Bool {
+        if property.isCollection { return false }
+        let stored: _StoredValue?
+        if property.tag.type == .any {
+            let context = _ElementContext(instance: write.instance, target: nil)
+            stored = AnyRealmValue(any: value)?._encodeElement(context)
+        } else if let object = _object(in: value) {
+            guard let key = write.linkKey(of: object) else { return true }
+            stored = .link(key.rawValue)
+        } else {
+            stored = field.field.plain(value)
+        }
+        guard let stored else { return false }
+        write.store(in: known, access: access, column: property.column, value: stored, skipsEqual: true)
+        return true
     }
 
     /// Lets an unmanaged embedded object overwrite the one that the property links to, so that only differences are

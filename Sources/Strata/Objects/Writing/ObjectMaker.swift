@@ -106,10 +106,8 @@ struct ObjectMaker {
         if object._frame == nil { return instance.invalidObject(access, key: nil) }
         if draft.later.isEmpty { return object }
         let later = draft.later.sorted { access.properties[$0.place].name < access.properties[$1.place].name }
-        write.skippingEqual(false) {
-            for (place, value) in later where write.failure == nil {
-                assign(to: object, access: access, at: place, value: value, policy: policy)
-            }
+        for (place, value) in later where write.failure == nil {
+            assign(to: object, access: access, at: place, value: value, policy: policy)
         }
         return object
     }
@@ -178,9 +176,8 @@ struct ObjectMaker {
             return instance.invalidObject(access, key: key)
         }
         let primaryPlace = access.positions[primary.name]
-        assign(
-            to: known, access: access, pairs: pairs.filter { access.positions[$0.0] != primaryPlace }, policy: policy,
-            isNew: false)
+        let others = pairs.filter { access.positions[$0.0] != primaryPlace }
+        assign(to: known, access: access, pairs: others, policy: policy, isNew: false)
         #if Zoo
             if PlantedMistake.upsertEmpties.isPlanted { MistakenUpsert.empty(known, access, but: pairs, write) }
         #endif
@@ -188,25 +185,23 @@ struct ObjectMaker {
     }
 
     private func assign(
-        to object: ObjectBase, access: ClassAccess, pairs: [(String, Any)], policy: Realm.UpdatePolicy,
-        isNew: Bool
+        to object: ObjectBase, access: ClassAccess, pairs: [(String, Any)], policy: Realm.UpdatePolicy, isNew: Bool
     ) {
         #if Zoo
             let isShort = PlantedMistake.upsertLosesProperty.isPlanted && !isNew
             let pairs = Array(isShort ? pairs.dropLast() : pairs[...])
         #endif
-        write.skippingEqual(policy == .modified && !isNew) {
-            for (name, value) in pairs where write.failure == nil {
-                guard let place = access.positions[name] else {
-                    // A migration fails for an unknown name; elsewhere values may have more names than the class.
-                    if instance.isMigration { return write.fail(object._unknown(name)) }
-                    continue
-                }
-                let property = access.properties[place]
-                if property.isLinkingObjects || property.column == Int(ColumnSlot.key) { continue }
-                if property.isPrimary, !instance.isMigration { continue }
-                assign(to: object, access: access, at: place, value: value, policy: policy)
+        let skipsEqual = policy == .modified && !isNew
+        for (name, value) in pairs where write.failure == nil {
+            guard let place = access.positions[name] else {
+                // A migration fails for an unknown name; elsewhere values may have more names than the class.
+                if instance.isMigration { return write.fail(object._unknown(name)) }
+                continue
             }
+            let property = access.properties[place]
+            if property.isLinkingObjects || property.column == Int(ColumnSlot.key) { continue }
+            if property.isPrimary, !instance.isMigration { continue }
+            assign(to: object, access: access, at: place, value: value, policy: policy, skipsEqual: skipsEqual)
         }
     }
 
@@ -227,19 +222,24 @@ struct ObjectMaker {
     }
 
     /// Writes one property by position; dictionaries in the value become objects.
+    /// - Parameter skipsEqual: whether a value that equals the stored one is not written.
     func assign(
-        to object: ObjectBase, access: ClassAccess, at place: Int, value: Any?, policy: Realm.UpdatePolicy
+        to object: ObjectBase, access: ClassAccess, at place: Int, value: Any?, policy: Realm.UpdatePolicy,
+        skipsEqual: Bool = false
     ) {
         if run.isTooDeep, access.properties[place].tag.type == .object {
-            return run.postpone { assign(to: object, access: access, at: place, value: value, policy: policy) }
+            return run.postpone {
+                assign(to: object, access: access, at: place, value: value, policy: policy, skipsEqual: skipsEqual)
+            }
         }
         run.enter()
         defer { run.leave() }
-        assignNow(to: object, access: access, at: place, value: value, policy: policy)
+        assignNow(to: object, access: access, at: place, value: value, policy: policy, skipsEqual: skipsEqual)
     }
 
     private func assignNow(
-        to object: ObjectBase, access: ClassAccess, at place: Int, value: Any?, policy: Realm.UpdatePolicy
+        to object: ObjectBase, access: ClassAccess, at place: Int, value: Any?, policy: Realm.UpdatePolicy,
+        skipsEqual: Bool
     ) {
         let property = access.properties[place]
         guard !property.isLinkingObjects else {
@@ -257,7 +257,7 @@ struct ObjectMaker {
         if stored.isNull, !property.tag.isOptional, property.tag.columnType != .link, property.tag.collection == .none {
             return write.fail(.badValue(access, property, nil))
         }
-        write.store(in: object, access: access, column: property.column, value: stored)
+        write.store(in: object, access: access, column: property.column, value: stored, skipsEqual: skipsEqual)
     }
 
     /// Writes the differences into the embedded object that the property links to; false if there is none.

@@ -23,12 +23,8 @@ final class RunningWrite {
     /// The rows whose unique keys are checked before the commit.
     @exclusivity(unchecked) private var unique = UniqueRows()
     @exclusivity(unchecked) private var numbers = KeyNumbers()
-    /// Whether a value that equals the stored one is not written: while an update with the policy `.modified` runs.
-    @exclusivity(unchecked) private(set) var skipsEqual = false
-    /// Whether an object is being added, with all objects it leads to.
-    @exclusivity(unchecked) private var isAdding = false
-    /// The update policy of the object being added, and of the objects it leads to.
-    @exclusivity(unchecked) private(set) var policy = Realm.UpdatePolicy.error
+    /// The object that is being added, with all objects it leads to.
+    @exclusivity(unchecked) private var adding: AddingRun?
     @exclusivity(unchecked) private var lone = LoneAdder()
     /// The unfinished iterations over collections, which are told before their collection changes.
     let walks = CollectionWalks()
@@ -36,8 +32,13 @@ final class RunningWrite {
     var memory: (any WriteMemory)?
     /// The result of ``fate``, once it was asked for.
     private var knownFate: WriteFate?
-    /// Changes that wait until all rows of the objects being added exist.
-    @exclusivity(unchecked) private var postponed: [() -> Void] = []
+
+    /// A call of ``add(_:_:)`` and what it leads to. It ends when the rows of all these objects exist.
+    private struct AddingRun {
+        let policy: Realm.UpdatePolicy
+        /// Changes that wait for its end.
+        var postponed: [() -> Void] = []
+    }
 
     /// - Parameter number: of the writes that the Realm has begun, including this one.
     init(_ instance: RealmInstance, _ transaction: WriteTransaction, number: UInt32) {
@@ -98,7 +99,10 @@ final class RunningWrite {
 
     /// Writes one column of a managed object. Fails the write if the object is deleted, if the value changes a primary
     /// key, or if an embedded object in it has another parent.
-    func store(in object: ObjectBase, access: ClassAccess, column: Int, value: _StoredValue) {
+    /// - Parameter skipsEqual: whether a value that equals the stored one is not written.
+    func store(
+        in object: ObjectBase, access: ClassAccess, column: Int, value: _StoredValue, skipsEqual: Bool = false
+    ) {
         if object._stamp != instance.stamp, !isWalked(object, access, column), let error = access.tryRelocate(object) {
             return fail(error)
         }
@@ -192,38 +196,26 @@ final class RunningWrite {
         instance.invalidatePlaces()
     }
 
-    /// Runs `change`; if `skips`, values that equal the stored ones are not written meanwhile.
-    func skippingEqual(_ skips: Bool, _ change: () -> Void) {
-        let outer = skipsEqual
-        skipsEqual = skips
-        change()
-        skipsEqual = outer
-    }
-
     // MARK: Adding
 
     /// Adds an unmanaged object, and all objects it leads to, to the Realm.
     func add(_ object: ObjectBase, _ policy: Realm.UpdatePolicy) {
-        if policy == .error, !isAdding, lone.add(object, in: self) { return }
-        let (outer, isOutermost) = (self.policy, !isAdding)
-        self.policy = policy
-        isAdding = true
+        // An object that becomes part of what is being added, such as the target of a postponed link.
+        if adding != nil { return ObjectAdder(self, policy).add(object) }
+        if policy == .error, lone.add(object, in: self) { return }
+        adding = AddingRun(policy: policy)
         ObjectAdder(self, policy).add(object)
-        if isOutermost {
-            finishPostponed()
-            isAdding = false
-        }
-        self.policy = outer
+        finishPostponed()
+        adding = nil
     }
 
     /// Postpones a change until all rows of the objects being added exist.
-    func postpone(_ change: @escaping () -> Void) { postponed.append(change) }
+    func postpone(_ change: @escaping () -> Void) { adding?.postponed.append(change) }
 
     /// Makes the postponed changes, such as the links of cycles: all rows exist now.
     private func finishPostponed() {
-        while !postponed.isEmpty {
-            let changes = postponed
-            postponed.removeAll()
+        while let changes = adding?.postponed, !changes.isEmpty {
+            adding?.postponed.removeAll()
             for change in changes where failure == nil { change() }
         }
     }
@@ -256,7 +248,7 @@ final class RunningWrite {
     /// The key for a link to `object`; an unmanaged object is added first. Nil, with the write failed, if that is
     /// impossible.
     func linkKey(of object: ObjectBase) -> RowKey? {
-        if object._frame == nil { add(object, policy) }
+        if object._frame == nil { add(object, adding?.policy ?? .error) }
         guard let other = object._instance else { return nil }
         if other.migration?.isOld == true, instance.isMigration {
             if let twin = instance.twin(of: object) { return RowKey(twin._key) }
