@@ -1,6 +1,6 @@
-/// The top-level types, functions and constants of Swift files, found by the form of lines: `swift format` starts a
-/// top-level declaration in the first column and ends it with a brace there. Each `#if` around it moves both by four
-/// columns.
+/// The top-level types, functions and constants of Swift files, and the members of types, found by the form of lines:
+/// `swift format` starts a top-level declaration in the first column and ends it with a brace there, and indents each
+/// level by four spaces. Each `#if` around a declaration moves it by four columns.
 struct Declarations {
     enum Kind { case type, extensionOfType, value }
 
@@ -14,24 +14,56 @@ struct Declarations {
         let lines: ClosedRange<Int>
     }
 
+    /// A member of a top-level type, of a type nested in it, or of an extension. Initializers and subscripts have no
+    /// name by which a caller could be found, and are left out.
+    struct Member {
+        let name: String
+        /// The top-level type that it belongs to.
+        let outer: String
+        /// An extension adds it, to the extended type itself.
+        let isAdded: Bool
+        let isPrivate: Bool
+    }
+
     var outer: [Outer] = []
     /// Nested types, each with the outer type's name.
     var nested: [(name: String, outer: String)] = []
     /// Identifiers without a preceding dot, each with its first line.
     var identifiers: [Substring: Int] = [:]
+    var members: [Member] = []
+    /// Identifiers after a dot, each with its first line.
+    var memberUses: [Substring: Int] = [:]
+    /// Names that the file declares, also inside of functions, and names of parameters.
+    private(set) var allNames: Set<String> = []
 
     init(_ source: SwiftSource) {
         var open: (head: Head, first: Int)?
         /// How many `#if` the line is in; those inside a declaration do not count.
         var conditions = 0
+        var isInNested = false
         for (index, whole) in source.codeLines.enumerated() {
             let number = index + 1
             collectIdentifiers(whole, number)
             let indentation = String(repeating: " ", count: 4 * conditions)
             let line = whole.hasPrefix(indentation) ? whole.dropFirst(indentation.count) : whole
             if let current = open {
-                if let inner = Self.declaration(line.drop { $0 == " " }), inner.kind == .type {
-                    nested.append((inner.name, current.head.name))
+                let indent = line.prefix { $0 == " " }.count
+                let inner = Self.declaration(line.dropFirst(indent))
+                if let inner, inner.kind == .type { nested.append((inner.name, current.head.name)) }
+                if let inner { allNames.insert(inner.name) }
+                if indent == 4 || indent == 8 && isInNested {
+                    let names = inner.map { [$0.name] } ?? Self.cases(line.dropFirst(indent))
+                    let isAdded = indent == 4 && current.head.kind == .extensionOfType
+                    members += names.map { name in
+                        Member(
+                            name: name, outer: current.head.name, isAdded: isAdded,
+                            isPrivate: inner?.isPrivate == true || current.head.isPrivate)
+                    }
+                }
+                if indent == 4 {
+                    isInNested =
+                        line.dropFirst(4).first != "}" && inner?.kind == .type && Self.isOpen(line)
+                        || isInNested && line.dropFirst(4).first != "}" && inner == nil
                 }
                 if line.first == "}" {
                     add(current.head, current.first...number)
@@ -48,6 +80,7 @@ struct Declarations {
     }
 
     private mutating func add(_ head: Head, _ lines: ClosedRange<Int>) {
+        allNames.insert(head.name)
         outer.append(Outer(name: head.name, kind: head.kind, isPrivate: head.isPrivate, lines: lines))
     }
 
@@ -68,6 +101,22 @@ struct Declarations {
         let name: String
         let kind: Kind
         let isPrivate: Bool
+    }
+
+    /// The names of a line of cases of an enumeration.
+    private static func cases(_ line: Substring) -> [String] {
+        let line = line.hasPrefix("indirect ") ? line.dropFirst(9) : line
+        guard line.hasPrefix("case "), !line.hasSuffix(":") else { return [] }
+        var depth = 0
+        var list = ""
+        for character in line.dropFirst(5) {
+            if character == "(" { depth += 1 }
+            if depth == 0 { list.append(character) }
+            if character == ")" { depth -= 1 }
+        }
+        return list.split(separator: ",").map { name in
+            String(name.drop { $0 == " " }.prefix { $0.isLetter || $0.isNumber || $0 == "_" })
+        }
     }
 
     private static let types: Set<Substring> = ["struct", "class", "enum", "protocol", "actor", "typealias"]
@@ -97,14 +146,22 @@ struct Declarations {
     private mutating func collectIdentifiers(_ line: Substring, _ number: Int) {
         var index = line.startIndex
         var before: Character = " "
+        var isRange = false
         while index < line.endIndex {
             let character = line[index]
             if character.isLetter || character == "_" {
                 let end = line[index...].firstIndex { !($0.isLetter || $0.isNumber || $0 == "_") } ?? line.endIndex
-                if before != ".", identifiers[line[index..<end]] == nil { identifiers[line[index..<end]] = number }
+                let name = line[index..<end]
+                if end < line.endIndex, line[end] == ":" { allNames.insert(String(name)) }
+                if before != "." || isRange {
+                    if identifiers[name] == nil { identifiers[name] = number }
+                } else if memberUses[name] == nil {
+                    memberUses[name] = number
+                }
                 before = "a"
                 index = end
             } else {
+                isRange = character == "." && before == "."
                 before = character
                 index = line.index(after: index)
             }

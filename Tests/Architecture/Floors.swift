@@ -2,14 +2,15 @@
 ///
 /// A room has floors, and is not divided into targets, if module boundaries would prevent inlining in every read of the
 /// database, or if its folders are parts of one job. The compiler does not enforce floors, so this test does: no file
-/// of a lower folder names a top-level declaration of a higher one (type, function, constant). It does not check
-/// members that a higher floor adds to a lower floor's type by an extension.
+/// of a lower folder names a top-level declaration of a higher one (type, function, constant), and none uses a member
+/// that a higher floor adds to a lower floor's type by an extension (``FloorMembers``).
 struct Floors {
     /// The path of the target from the root of the checkout, with a slash at the end.
     let room: String
     /// The floors, from the lowest to the highest. An empty name stands for the files in the room's own folder.
     let folders: [String]
-    /// Reasons for which the files of a folder may name a declaration of a higher one, by `Folder: Name`.
+    /// Reasons for which the files of a folder may name a declaration of a higher one, by `Folder: Name`, or use a
+    /// member that a higher one adds, by `Folder: Type.member`.
     let exceptions: [String: String]
 
     /// Every room that has floors.
@@ -58,6 +59,7 @@ struct Floors {
             found.append(Violation(path: file.path, rule: "stands on no floor of \(room)"))
         }
         let floors = declared(in: files)
+        let members = FloorMembers(files, types: floors)
         let inner = Dictionary(grouping: files.flatMap(\.declarations.nested), by: \.name)
             .mapValues { Set($0.map(\.outer)) }
         for file in files where file.floor < folders.count {
@@ -70,13 +72,17 @@ struct Floors {
                     continue
                 }
                 if let outer = inner[name], !outer.isDisjoint(with: own) { continue }
+                note(name, at: floor, line, "stands above, in")
+            }
+            for use in members.uses(in: file) { note(use.member, at: use.floor, use.line, "is added above, in") }
+            func note(_ name: String, at floor: Int, _ line: Int, _ how: String) {
                 let exception = "\(folders[file.floor]): \(name)"
                 if exceptions[exception] != nil {
                     used[exception, default: 0] += 1
                 } else {
                     let upper = floor < folders.count ? folders[floor] : "no floor"
                     found.append(
-                        Violation(path: file.path, line: line, rule: "\(exception), which stands above, in \(upper)"))
+                        Violation(path: file.path, line: line, rule: "\(exception), which \(how) \(upper)"))
                 }
             }
         }

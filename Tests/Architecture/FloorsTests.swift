@@ -54,6 +54,31 @@ struct FloorsTests {
         ])
     func plantedInHarness(floors: Floors, folder: String, text: String) { expectSeen(in: floors, folder, text) }
 
+    @Test(
+        "a planted member that a higher floor adds is found where a lower one uses it",
+        arguments: [
+            (
+                Floors.storage, "PageReader", "Versions", "Rows",
+                "func planted(_ reader: PageReader) { reader.planted() }"
+            ),
+            (
+                .storage, "WriteTransaction", "Store", "Writing",
+                "extension WriteTransaction {\n    func a() { planted() }\n}"
+            ),
+            (.storage, "Grants", "Store", "Processes", "func a(_ slots: Slots) { slots.grants.planted() }"),
+            (.objects, "RealmInstance", "Realm", "Objects", "let a = instance.planted()"),
+            (.reporting, "Standing", "Words", "Figures", "let a = all.map { $0.planted() }"),
+        ])
+    func plantedMember(floors: Floors, type: String, high: String, low: String, use: String) {
+        let added = (
+            floors.room + high + "/Added.swift", SwiftSource("extension \(type) {\n    func planted() {}\n}\n")
+        )
+        let path = floors.room + low + "/Planted.swift"
+        let files = floors.read(Self.swiftFiles + [added, (path, SwiftSource(use + "\n"))])
+        let found = floors.violations(in: files).found
+        #expect(found.filter { $0.path == path && "\($0)".contains("\(type).planted") }.count == 1, "\(found)")
+    }
+
     private func expectSeen(in floors: Floors, _ folder: String, _ text: String) {
         let path = floors.room + (folder.isEmpty ? "" : folder + "/") + "Planted.swift"
         let found = floors.violations(in: floors.read(Self.swiftFiles + [(path, SwiftSource(text + "\n"))])).found
@@ -96,6 +121,52 @@ struct FloorsTests {
         ])
     func seen(high: String, low: String) {
         #expect(Self.found(low, beside: high).count == 1)
+    }
+
+    private static let ground =
+        "struct Ground {\n    var depth = 1\n    struct Stone {\n        var weight = 1\n    }\n}\n"
+
+    @Test(
+        "members that an upper floor adds are found, wherever they are used",
+        arguments: [
+            ("extension Ground {\n    func lift() {}\n}", "let a = Ground().lift()"),
+            ("extension Ground {\n    var height: Int { 1 }\n}", "extension Ground {\n    var a: Int { height }\n}"),
+            ("extension Ground {\n    static let top = 1\n}", "let a: Ground = .top"),
+            ("extension Ground {\n    struct Tower {\n    }\n}", "let a: Ground.Tower?"),
+            ("extension Ground.Stone {\n    func lift() {}\n}", "let a = stone.lift()"),
+            ("package extension Ground {\n    func lift() {}\n}", "// one\nlet a = \"\\(ground.lift())\""),
+        ])
+    func seenMember(high: String, low: String) {
+        #expect(Self.found(Self.ground + low, beside: high).count == 1)
+    }
+
+    @Test(
+        "a member that a lower floor has as well, or that is private, is ignored",
+        arguments: [
+            ("extension Ground {\n    private func lift() {}\n}", "let a = ground.lift()"),
+            ("private extension Ground {\n    func lift() {}\n}", "let a = ground.lift()"),
+            ("extension Ground {\n    func depth(_ a: Int) {}\n}", "let a = ground.depth"),
+            ("extension Ground {\n    func weight(_ a: Int) {}\n}", "let a = stone.weight"),
+            ("struct Tower {\n    func lift() {}\n}", "let a = crane.lift()"),
+            ("extension Tower {\n    func lift() {}\n}", "let a = crane.lift()"),
+            ("extension Ground {\n    func lift() {}\n}", "func lift() {}\nlet a = lift()"),
+            (
+                "extension Ground {\n    func lift() {}\n}",
+                "extension Ground {\n    func a(lift: Int) -> Int { lift }\n}"
+            ),
+            (
+                "extension Ground {\n    var height: Int { 1 }\n}",
+                "func a() {\n    let height = 1\n    print(height)\n}"
+            ),
+            (
+                "extension Ground {\n    func end() {}\n}",
+                "enum Place {\n    case start(Int), end\n}\nlet a: Place = .end"
+            ),
+            ("extension Ground {\n    func filter() {}\n}", "let a = rows.filter { $0 }"),
+            ("extension Ground {\n    var top: Int { 1 }\n}", "let top = 3\nlet a = 0...top"),
+        ])
+    func passedOverMember(high: String, low: String) {
+        #expect(Self.found(Self.ground + low, beside: high) == [])
     }
 
     @Test(

@@ -17,6 +17,7 @@ extension Floors {
             "Objects: RealmConfiguration": "an instance has the configuration with which its file was opened",
             "Objects: SharedStore": "an instance keeps its file open",
             "Objects: AsyncWrites": "an instance has the queue of its asynchronous writes",
+            "Objects: RealmInstance.wakeUp": "an instance is woken when damage was found, as after a foreign commit",
             "Objects: ThreadConfined": "a collection of any kind may be found again on another thread",
             "Notifications: Realm": "an observer of a Realm is called with it",
             "Notifications: RealmConfiguration": "what the sections of results lost is reported as the program asked",

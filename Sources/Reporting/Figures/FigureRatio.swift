@@ -24,6 +24,19 @@ struct FigureRatio {
     var decisionWord: String? { isDoubtful && decision != nil ? "doubtful" : decision?.rawValue }
 }
 
+// As a number, without words.
+extension FigureRatio {
+    /// The number, such as `2.60`: how many times as fast, or as slow.
+    var turned: Double { value > 0 && value < 1 ? 1 / value : value }
+
+    /// Whether the ratio is shown as equality: it differs from 1 by less than half a hundredth, which three digits do
+    /// not show.
+    var isEqual: Bool { (0.995..<1.005).contains(value) || !(value > 0) }
+
+    /// The number as text.
+    var times: String { Figure.rounded(turned, digits: turned < 1.1 ? 3 : 2) }
+}
+
 extension FigureRatio {
     /// What the rounds decide, or why no claim is made; nil for figures that were measured once.
     var claim: String? { isWithheld ? Self.withheld : decisionWord }

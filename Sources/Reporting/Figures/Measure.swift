@@ -12,6 +12,9 @@ enum MeasureClass {
     case resource
     /// Counts of work: trials, operations.
     case amount
+
+    /// Whether its figures measure speed; bytes, memory and shares do not.
+    var isTime: Bool { self == .speed || self == .latency }
 }
 
 /// One figure that a case can have.

@@ -2,9 +2,6 @@ import RunRecords
 
 /// A ratio in words. The number in them is never below one: a ratio below one is inverted.
 extension FigureRatio {
-    /// The number, such as `2.60`: how many times as fast, or as slow.
-    var turned: Double { value > 0 && value < 1 ? 1 / value : value }
-
     /// `26 times as fast as LMDB`, `2.6 times as slow as LMDB`, `8.1 times as much as RocksDB`.
     func sentence(_ measure: Measure) -> String { "\(phrase(measure)) as \(EngineName.words(peer))" }
 
@@ -37,13 +34,6 @@ extension FigureRatio {
         return "\(times)\u{D7} as \(value > 1 ? words.better : words.worse)"
     }
 
-    /// Whether the ratio is shown as equality: it differs from 1 by less than half a hundredth, which three digits do
-    /// not show.
-    var isEqual: Bool { (0.995..<1.005).contains(value) || !(value > 0) }
-
-    /// The number as text.
-    var times: String { Figure.rounded(turned, digits: turned < 1.1 ? 3 : 2) }
-
     /// For a column that also names the peer, as the run does: `2.6× as slow as lmdb`.
     func shortWithPeer(_ measure: Measure) -> String { "\(short(measure)) as \(peer)" }
 }
@@ -65,9 +55,4 @@ struct Comparative {
             (better, worse, equal) = isMore ? ("much", "little", "much") : ("little", "much", "much")
         }
     }
-}
-
-extension MeasureClass {
-    /// Whether its figures measure speed; bytes, memory and shares do not.
-    var isTime: Bool { self == .speed || self == .latency }
 }

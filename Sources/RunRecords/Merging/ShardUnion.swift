@@ -224,11 +224,4 @@ extension Machine {
             fsync: honesty.first { machines.map(\.fsync).contains($0) } ?? .yes,
             fsyncNanoseconds: machines.map(\.fsyncNanoseconds).max() ?? 0)
     }
-
-    /// Whether times on the two machines are comparable: everything but the measured time of a sync is equal.
-    package func isSame(as other: Machine) -> Bool {
-        var other = other
-        other.fsyncNanoseconds = fsyncNanoseconds
-        return self == other
-    }
 }

@@ -28,6 +28,13 @@ package struct Machine: Hashable, Sendable {
         self.fsync = fsync
         self.fsyncNanoseconds = fsyncNanoseconds
     }
+
+    /// Whether times on the two machines are comparable: everything but the measured time of a sync is equal.
+    package func isSame(as other: Machine) -> Bool {
+        var other = other
+        other.fsyncNanoseconds = fsyncNanoseconds
+        return self == other
+    }
 }
 
 /// Whether an fsync that returned has taken effect. The harness concludes it from the type of the file system and from

@@ -194,33 +194,25 @@ extension HeaderSlot {
     ///   `corrupt` with `header` (no valid slot) or `slotsDiffer` (see invariants 3 and 4, and slots of two stores in
     ///   one file).
     package static func choose(_ a: Decoded, _ b: Decoded, path: String) throws(StorageError) -> Choice? {
-        for case .unsupported(let version) in [a, b] where version == Format.version | SealedSlot.versionBit {
-            throw .keyRequired(path: path)
-        }
-        for case .unsupported(let version) in [a, b] {
-            throw .unsupportedFormat(path: path, version: version & ~SealedSlot.versionBit)
-        }
-        switch (a, b) {
-        case (.valid(let first), .valid(let second)):
-            let takesFirst = first.sequence >= second.sequence
-            if let reason = conflict(newer: takesFirst ? first : second, older: takesFirst ? second : first) {
-                throw .corrupt(page: PageNumber(takesFirst ? 1 : 0), offset: 0, reason: reason)
+        switch SlotKinds(a.kind, b.kind).answer {
+        case .compare: break
+        case .first: if case .valid(let slot) = a { return Choice(slot: slot, index: 0, other: b) }
+        case .second: if case .valid(let slot) = b { return Choice(slot: slot, index: 1, other: a) }
+        case .newStore: return nil
+        case .keyRequired: throw .keyRequired(path: path)
+        case .otherVersion(let index):
+            if case .unsupported(let version) = index == 0 ? a : b {
+                throw .unsupportedFormat(path: path, version: version & ~SealedSlot.versionBit)
             }
-            return takesFirst
-                ? Choice(slot: first, index: 0, other: b) : Choice(slot: second, index: 1, other: a)
-        case (.valid(let slot), _): return Choice(slot: slot, index: 0, other: b)
-        case (_, .valid(let slot)): return Choice(slot: slot, index: 1, other: a)
-        case (.empty, .empty): return nil
-        case (.damaged, _): throw .corrupt(page: PageNumber(0), offset: 0, reason: .header)
-        case (_, .damaged): throw .corrupt(page: PageNumber(1), offset: 0, reason: .header)
-        default: throw .notAStore(path: path)
+        case .damaged(let index): throw .corrupt(page: PageNumber(UInt32(index)), offset: 0, reason: .header)
+        case .notAStore: throw .notAStore(path: path)
         }
-    }
-
-    private static func conflict(newer: HeaderSlot, older: HeaderSlot) -> StorageError.Corruption? {
-        if newer.storeID != older.storeID || newer.checkpoint < older.checkpoint { return .slotsDiffer }
-        if newer.sequence == older.sequence { return newer == older ? nil : .slotsDiffer }
-        let isOpen = (newer.flags | older.flags) & withoutLog != 0 || newer.logRequired || older.logRequired
-        return isOpen || newer.hasSameState(as: older) ? nil : .slotsDiffer
+        guard case .valid(let first) = a, case .valid(let second) = b else { throw .notAStore(path: path) }
+        let takesFirst = first.sequence >= second.sequence
+        let facts = takesFirst ? SlotFacts(newer: first, older: second) : SlotFacts(newer: second, older: first)
+        if !facts.mayStandTogether {
+            throw .corrupt(page: PageNumber(takesFirst ? 1 : 0), offset: 0, reason: .slotsDiffer)
+        }
+        return takesFirst ? Choice(slot: first, index: 0, other: b) : Choice(slot: second, index: 1, other: a)
     }
 }

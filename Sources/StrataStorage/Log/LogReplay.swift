@@ -194,21 +194,24 @@ package struct LogReplay {
         while let offset = rest.next() {
             if bytes.u32(offset) != LogFormat.batchMagic { continue }
             guard let header = LogBatchHeader(bytes + offset, epoch) else { continue }
-            if header.durableTo >= nextLSN { return .contradictory }
             let halfEnd = LogFormat.start(ofHalf: half(of: offset) + 1, halfBytes: halfBytes)
-            guard header.payloadBytes <= min(patience, halfEnd - offset - LogFormat.batchHeaderSize) else { continue }
-            guard isPayloadWhole(offset, header) else {
-                patience -= header.payloadBytes
-                continue
-            }
+            let fits = header.payloadBytes <= min(patience, halfEnd - offset - LogFormat.batchHeaderSize)
+            let isWhole = fits && isPayloadWhole(offset, header)
+            if fits && !isWhole { patience -= header.payloadBytes }
             // In a plain log the payload may hold values that look like headers, so the search skips it. In a sealed
             // log it does not: a forged length would hide real headers.
-            if !isSealed { rest.skip(LogFormat.stride(payloadBytes: header.payloadBytes)) }
-            let isBehind = header.firstLSN >= nextLSN
-            if !isBehind && (hasReached || header.lastLSN < reach) { continue }
-            if header.firstLSN == nextLSN { return .contradictory }
-            hasReached = true
-            witnesses.append(Batch(header, at: offset))
+            if isWhole && !isSealed { rest.skip(LogFormat.stride(payloadBytes: header.payloadBytes)) }
+            let facts = BatchFacts(
+                place: header.firstLSN == nextLSN ? .next : header.firstLSN > nextLSN ? .after : .before,
+                claimsDurable: header.durableTo >= nextLSN, isWhole: isWhole, reaches: header.lastLSN >= reach,
+                hasReached: hasReached)
+            switch facts.answer {
+            case .nothing: continue
+            case .contradiction: return .contradictory
+            case .witness:
+                hasReached = true
+                witnesses.append(Batch(header, at: offset))
+            }
         }
         return hasReached ? .consistent : judgeDamaged(reach, stop: stop)
     }
@@ -245,17 +248,22 @@ package struct LogReplay {
                 ?? flip(offset..<offset + LogFormat.batchHeaderSize) {
                     LogBatchHeader(base, epoch).flatMap { $0.lastLSN >= reach ? $0 : nil }
                 }
-            guard let found, found.lastLSN >= reach else { continue }
-            if found.durableTo >= nextLSN { return .contradictory }
-            if isSealed {
-                guard attempts < Self.repairedWitnesses else { return .outdated }
+            guard let found else { continue }
+            var facts = DamagedBatchFacts(
+                claimsDurable: found.durableTo >= nextLSN, reaches: found.lastLSN >= reach, isSealed: isSealed,
+                payload: attempts < Self.repairedWitnesses ? .unexamined : .beyondLimit)
+            if facts.answer == .examinePayload {
                 attempts += 1
-                guard mendPayload(offset, found, isHeaderWhole: whole != nil) else { continue }
-                witnesses.append(Batch(found, at: offset))
-            } else if whole == nil {
-                noteMended()
+                facts.payload = mendPayload(offset, found, isHeaderWhole: whole != nil) ? .whole : .lost
             }
-            return .consistent
+            switch facts.answer {
+            case .nothing, .examinePayload: continue
+            case .contradiction: return .contradictory
+            case .giveUp: return .outdated
+            case .proof:
+                if isSealed { witnesses.append(Batch(found, at: offset)) } else if whole == nil { noteMended() }
+                return .consistent
+            }
         }
         return .outdated
     }

@@ -24,7 +24,6 @@ final class RealmInstance {
     let confinement: Confinement
     /// The thread that may use it without a further check.
     private let ownThread: UInt64
-    @exclusivity(unchecked) var shown = ShownVersion()
     let observation: Observation
     private(set) lazy var writing = WriteSide(self)
     private let classes: ClassCatalog

@@ -21,18 +21,16 @@ struct LogRecovery {
     /// close.
     /// - Parameter isClean: both slots name the checkpoint and no log.
     func runAtOpen(isClean: Bool) throws(StorageError) {
-        if slot.logRequired {
+        switch try step(isClean: isClean, isReadOnly: options.readOnly) {
+        case .nothing: break
+        case .replay:
             try checkpoints.secureInheritance()
             let newest = try run(on: store.commits.state.committed)
             if newest.version > store.commits.visible.version { store.commits.show(newest) }
-        } else if fileSystem.isPersistent {
-            let hasLog = try hasLog
-            if hasLog { try refuseNewerLog() }
-            if (!isClean || hasLog) && !options.readOnly {
-                mark(.settledAtOpen)
-                try checkpoints.secureInheritance()
-                try checkpoints.settle(isHalfDone: false)
-            }
+        case .settle:
+            mark(.settledAtOpen)
+            try checkpoints.secureInheritance()
+            try checkpoints.settle(isHalfDone: false)
         }
     }
 
@@ -43,17 +41,28 @@ struct LogRecovery {
     ///   - visible: the newest version that other processes have seen.
     /// - Returns: the newest version.
     func run(on base: VersionState, isClean: Bool, visible: UInt64) throws(StorageError) -> VersionState {
-        if slot.logRequired {
+        switch try step(isClean: isClean, isReadOnly: false) {
+        case .nothing: break
+        case .replay:
             try checkpoints.secureInheritance()
             return try run(on: base, visible: visible)
-        }
-        let hasLog = try hasLog
-        if hasLog { try refuseNewerLog() }
-        if !isClean || hasLog {
+        case .settle:
             try checkpoints.secureInheritance()
             try checkpoints.settle(isHalfDone: false)
         }
         return base
+    }
+
+    /// What recovery has to do. A log that no slot requires is examined first.
+    /// - Throws: as ``refuseNewerLog()``.
+    private func step(isClean: Bool, isReadOnly: Bool) throws(StorageError) -> RecoveryFacts.Answer {
+        let looksForLog = fileSystem.isPersistent && !slot.logRequired
+        let hasLog = looksForLog ? try hasLog : false
+        if hasLog { try refuseNewerLog() }
+        return RecoveryFacts(
+            isLogRequired: slot.logRequired, isClean: isClean, hasLeftLog: hasLog, isReadOnly: isReadOnly,
+            isPersistent: fileSystem.isPersistent
+        ).answer
     }
 
     private var hasLog: Bool {
@@ -67,16 +76,17 @@ struct LogRecovery {
     /// and it holds commits, the slot that required it was lost.
     /// - Throws: `corrupt` in these two cases.
     private func refuseNewerLog() throws(StorageError) {
-        let isNewer: Bool
+        var facts: LeftLogFacts
         do throws(StorageError) {
-            guard let header = try LogFile.header(fileSystem: fileSystem, path: logPath),
-                header.storeID == slot.storeID, header.baseVersion >= slot.checkpoint
-            else { return }
+            guard let header = try LogFile.header(fileSystem: fileSystem, path: logPath) else { return }
+            facts = LeftLogFacts(header, slot: slot)
+            if facts.answer == .ignore { return }
             let log = try LogFile.open(
                 fileSystem: fileSystem, path: logPath, storeID: header.storeID, salt: header.salt, readOnly: true,
                 cipher: options.cipher)
             defer { log.close() }
-            isNewer = header.baseVersion > slot.checkpoint ? true : try holdsCommits(log)
+            facts.contents = .opened
+            if facts.answer == .replayOnTrial { facts.contents = try holdsCommits(log) ? .commits : .empty }
         } catch {
             // An unfinished log, or no log at all: no slot requires it.
             if error.isDamage { return }
@@ -89,7 +99,7 @@ struct LogRecovery {
             }
             return
         }
-        if !isNewer { return }
+        if facts.answer == .ignore { return }
         mark(.olderThanLog)
         throw damagedSlot
     }

@@ -44,11 +44,11 @@ struct StartingSlot {
             if error.isOlderFormat { return }
             throw error
         }
-        guard let header = found, header.storeID == choice.slot.storeID else { return }
-        if header.baseVersion > choice.slot.checkpoint {
-            throw .corrupt(page: PageNumber(0), offset: 0, reason: .header)
-        }
-        if header.baseVersion == choice.slot.checkpoint {
+        guard let header = found else { return }
+        switch LeftLogFacts(header, slot: choice.slot, isOtherSlotLost: true).answer {
+        case .ignore, .open, .replayOnTrial: break
+        case .damage: throw .corrupt(page: PageNumber(0), offset: 0, reason: .header)
+        case .require:
             mark(.lostSlot)
             choice.slot.logRequired = true
             choice.slot.salt = header.salt
