@@ -99,7 +99,8 @@ package final class CaseReport {
 
     /// Adds a trial of a sweep, in the order of addresses, or the single outcome of a case without a sweep.
     package func add(_ trial: Trial) {
-        content.replayed?.note(trial, index: nextPlace)
+        let place = nextPlace
+        content.replayed?.note(trial, index: place)
         content.details.trialCodes.append(trial.outcome.code)
         content.findings.add(trial)
     }
@@ -134,7 +135,8 @@ package final class CaseReport {
 
     /// Adds a trial in which the harness failed: 0 in the trial file; the case's verdict becomes `harness-error`.
     package func addBroken(_ address: FaultAddress, _ reason: String) {
-        content.replayed?.noteBroken(address, index: nextPlace)
+        let place = nextPlace
+        content.replayed?.noteBroken(address, index: place)
         content.details.trialCodes.append(0)
         content.brokenTrials.append("\(address): \(reason)")
     }

@@ -56,7 +56,7 @@ final class ProcessPins: Sendable {
     func pinForReader(_ version: UInt64) -> Int? {
         let memory = slots.file.memory
         // Threads have stacks of their own, so most begin their search at different places.
-        let first = withUnsafePointer(to: version) { UInt(bitPattern: $0) >> 14 &* 0x9E37_79B9 >> 8 }
+        let first = withUnsafePointer(to: version) { (UInt(bitPattern: $0) >> 14 &* 0x9E37_79B9) >> 32 }
         for step in 0..<Layout.readerPins {
             let place = (Int(truncatingIfNeeded: first) + step) & (Layout.readerPins - 1)
             if memory.exchange64(slots.ownWords.pin(place).offset, expected: 0, with: version &+ 1) {

@@ -44,9 +44,23 @@ import Testing
         #expect(pins.reserve() == false)
     }
 
+    /// A heir of a dead owner publishes the same version again. A reader that has it pinned then pins it once more, at
+    /// another place.
+    @Test func aVersionThatIsPinnedAgainKeepsItsPinsAndItsNewPlace() {
+        var pins = VersionPins()
+        #expect(pins.pin(1))
+        #expect(!pins.shows(1))
+        #expect(pins.show(1, at: 4) == nil)
+        #expect(pins.shows(1))
+        #expect(pins.show(1, at: 9) == 4)
+        #expect(pins.pin(1))
+        #expect(pins.unpin(1) == nil)
+        #expect(pins.unpin(1) == VersionPins.End(place: 9, wasProtected: false))
+    }
+
     @Test func otherProcessesSeeWhatIsPinnedWhenWritingGoesToThem() {
         var pins = VersionPins()
-        pins.show(1, at: 7)
+        #expect(pins.show(1, at: 7) == nil)
         #expect(pins.pin(1) == true)
         #expect(pins.pin(3) == true)
         #expect(pins.becomeOwner(foreign: [2]) == [1, 3, 2])

@@ -60,8 +60,24 @@ struct VersionPins {
         reserved -= 1
     }
 
-    /// Notes the place in the process table of a version that the caller then pins by ``pin(_:)``.
-    mutating func show(_ version: UInt64, at place: Int) { pinned[version] = Pinned(place: place) }
+    /// Whether a version is pinned, and its pin is stored in the process table.
+    func shows(_ version: UInt64) -> Bool {
+        let index = pinned.index(of: version)
+        return pinned.holds(version, at: index) && pinned.values[index].place != nil
+    }
+
+    /// Notes the place in the process table of a version that the caller then pins by ``pin(_:)``. Pins of the version
+    /// that are there already stay.
+    /// - Returns: the place that the version had until now, whose pin the caller removes.
+    mutating func show(_ version: UInt64, at place: Int) -> Int? {
+        let index = pinned.index(of: version)
+        guard pinned.holds(version, at: index) else {
+            pinned.insert(Pinned(place: place), for: version, at: index)
+            return nil
+        }
+        defer { pinned.values[index].place = place }
+        return pinned.values[index].place
+    }
 
     /// The end of a version's last pin.
     struct End: Equatable {

@@ -96,7 +96,7 @@ final class VisibleVersion: Sendable {
         #endif
         let number = version.state.version
         if version.isStored, !pins.holds(number), let place = processes?.pins.pin(number) {
-            pins.show(number, at: place)
+            show(number, at: place)
         }
         let hasRoom = pins.pin(number)
         precondition(hasRoom, "a pin was reserved")
@@ -107,8 +107,8 @@ final class VisibleVersion: Sendable {
     /// Whether any version is pinned. Pins without the monitor count after ``beginClosing()``.
     var isPinned: Bool { !pins.isEmpty }
 
-    /// Whether `pins` have a version.
-    func holds(_ version: UInt64) -> Bool { pins.holds(version) }
+    /// Whether `pins` have a version, and the process table has the pin.
+    func shows(_ version: UInt64) -> Bool { pins.shows(version) }
 
     /// Versions that this process has pinned, and the visible one.
     var versions: Set<UInt64> { Set(pins.versions).union([version]) }
@@ -207,7 +207,9 @@ final class VisibleVersion: Sendable {
     }
 
     /// Notes where a version that this process is about to pin is stored in the process table.
-    func show(_ version: UInt64, at place: Int) { pins.show(version, at: place) }
+    func show(_ version: UInt64, at place: Int) {
+        if let earlier = pins.show(version, at: place) { processes?.pins.unpin(earlier) }
+    }
 
     /// This process owns writing from now on.
     /// - Returns: versions to protect for their pins, each as often as it is listed.

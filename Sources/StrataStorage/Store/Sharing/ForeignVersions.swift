@@ -16,10 +16,13 @@ struct ForeignVersions {
     func pinNewest() throws(StorageError) {
         while true {
             try processes.confirm()
-            if processes.versions.publication == visible.publication, visible.holds(visible.version) { return }
+            if processes.versions.publication == visible.publication, visible.shows(visible.version) { return }
             let newest = try processes.versions.newest()
-            if visible.holds(newest.version) { return try show(newest) }
-            guard visible.hasRoom, let place = processes.pins.pin(newest.version) else {
+            if visible.shows(newest.version) { return try show(newest) }
+            let hasRoom = visible.hasRoom
+            // To make room, the pins of readers that pin without the monitor may have become one that is stored.
+            if visible.shows(newest.version) { continue }
+            guard hasRoom, let place = processes.pins.pin(newest.version) else {
                 throw .limit(.pins)
             }
             guard processes.versions.publication == newest.number else {
