@@ -65,7 +65,8 @@ package struct JSONField<Record: JSONRecord>: Sendable {
     }
 
     /// A member that is left out if it has the value of the blank record.
-    package static func sparse<Value: JSONForm & Equatable & Sendable>(_ name: String, _ member: Member<Value>) -> Self {
+    package static func sparse<Value: JSONForm & Equatable & Sendable>(_ name: String, _ member: Member<Value>) -> Self
+    {
         let blank = Record.blank[keyPath: member]
         return Self(
             name,

@@ -48,7 +48,9 @@ package struct FigureVerdicts: JSONRecord, Equatable {
     package static let file = "Reports/verified-figures.json"
 
     package static let blank = FigureVerdicts()
-    package static let fields: [JSONField<FigureVerdicts>] = [.constant("format", format), .member("builds", \.entries)]
+    package static let fields: [JSONField<FigureVerdicts>] = [
+        .constant("format", format), .member("builds", \.entries),
+    ]
 
     private struct Entry: JSONRecord, Equatable {
         var build: String
