@@ -48,12 +48,12 @@ import Testing
     /// another place.
     @Test func aVersionThatIsPinnedAgainKeepsItsPinsAndItsNewPlace() {
         var pins = VersionPins()
-        #expect(pins.pin(1))
+        #expect(pins.pin(1) == true)
         #expect(!pins.shows(1))
         #expect(pins.show(1, at: 4) == nil)
         #expect(pins.shows(1))
         #expect(pins.show(1, at: 9) == 4)
-        #expect(pins.pin(1))
+        #expect(pins.pin(1) == true)
         #expect(pins.unpin(1) == nil)
         #expect(pins.unpin(1) == VersionPins.End(place: 9, wasProtected: false))
     }
