@@ -2,8 +2,8 @@
     import Platform
     import Synchronization
 
-    /// A mistake that Strata, or a library for leaving another store, makes on purpose, so that a self-test can check that
-    /// the scenarios of Assay find it. The tables of docs/self-test.md name the scenarios.
+    /// A mistake that Strata, or a library for leaving another store, makes on purpose, so that a self-test can check
+    /// that the scenarios of Assay find it. The tables of docs/self-test.md name the scenarios.
     ///
     /// A process has at most one, named by its environment and read once; its child processes inherit it. Without the
     /// trait Zoo neither the type nor its uses are compiled.

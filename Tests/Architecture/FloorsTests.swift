@@ -59,24 +59,24 @@ struct FloorsTests {
         arguments: [
             (
                 Floors.storage, "PageReader", "Versions", "Rows",
-                "func planted(_ reader: PageReader) { reader.planted() }"
+                "func planted(_ reader: PageReader) { reader.plantedBelow() }"
             ),
             (
                 .storage, "WriteTransaction", "Store", "Writing",
-                "extension WriteTransaction {\n    func a() { planted() }\n}"
+                "extension WriteTransaction {\n    func b() { plantedBelow() }\n}"
             ),
-            (.storage, "Grants", "Store", "Processes", "func a(_ slots: Slots) { slots.grants.planted() }"),
-            (.objects, "RealmInstance", "Realm", "Objects", "let a = instance.planted()"),
-            (.reporting, "Standing", "Words", "Figures", "let a = all.map { $0.planted() }"),
+            (.storage, "Grants", "Store", "Processes", "func planted(_ slots: Slots) { slots.grants.plantedBelow() }"),
+            (.objects, "RealmInstance", "Realm", "Objects", "let planted = instance.plantedBelow()"),
+            (.reporting, "Standing", "Words", "Figures", "let planted = all.map { $0.plantedBelow() }"),
         ])
     func plantedMember(floors: Floors, type: String, high: String, low: String, use: String) {
         let added = (
-            floors.room + high + "/Added.swift", SwiftSource("extension \(type) {\n    func planted() {}\n}\n")
+            floors.room + high + "/Added.swift", SwiftSource("extension \(type) {\n    func plantedBelow() {}\n}\n")
         )
         let path = floors.room + low + "/Planted.swift"
         let files = floors.read(Self.swiftFiles + [added, (path, SwiftSource(use + "\n"))])
         let found = floors.violations(in: files).found
-        #expect(found.filter { $0.path == path && "\($0)".contains("\(type).planted") }.count == 1, "\(found)")
+        #expect(found.filter { $0.path == path && "\($0)".contains("\(type).plantedBelow") }.count == 1, "\(found)")
     }
 
     private func expectSeen(in floors: Floors, _ folder: String, _ text: String) {

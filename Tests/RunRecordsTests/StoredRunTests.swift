@@ -4,8 +4,8 @@ import Testing
 
 @testable import RunRecords
 
-/// A run that `assay run smoke` wrote, with four of its cases: a sweep with causes, a case that does not apply, one with
-/// a distribution of latencies, one with sizes over time.
+/// A run that `assay run smoke` wrote, with four of its cases: a sweep with causes, a case that does not apply, one
+/// with a distribution of latencies, one with sizes over time.
 @Suite("A stored run is read, and written again byte for byte")
 struct StoredRunTests {
     static let directory = RunDirectory(

@@ -11,9 +11,11 @@
             #expect(PlantedMistake.allCases.filter(\.isPlanted).map(\.rawValue) == named.map { [$0] } ?? [])
         }
 
-        @Test("the name of a mistake shows that it is planted inside Strata")
+        @Test("the name of a mistake shows which library has it: Strata, StoreMigration or CoreDataFiles")
         func names() {
-            for mistake in PlantedMistake.allCases { #expect(mistake.rawValue.hasPrefix("strata-")) }
+            for mistake in PlantedMistake.allCases {
+                #expect(["strata-", "migration-", "coredata-"].contains { mistake.rawValue.hasPrefix($0) })
+            }
         }
     }
 #endif

@@ -41,8 +41,8 @@ struct BatchFacts: Hashable {
     }
 }
 
-/// What is known of a batch that is examined as proof of how far the log has reached, when no whole batch proves it. Its
-/// header is intact, or was corrected in one bit.
+/// What is known of a batch that is examined as proof of how far the log has reached, when no whole batch proves it.
+/// Its header is intact, or was corrected in one bit.
 struct DamagedBatchFacts: Hashable {
     enum Payload: CaseIterable {
         case unexamined
