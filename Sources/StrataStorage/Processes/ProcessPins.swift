@@ -55,16 +55,22 @@ final class ProcessPins: Sendable {
     /// As ``pin(_:)``, from any thread.
     func pinForReader(_ version: UInt64) -> Int? {
         let memory = slots.file.memory
-        // Threads have stacks of their own, so most begin their search at different places.
-        let first = withUnsafePointer(to: version) { (UInt(bitPattern: $0) >> 14 &* 0x9E37_79B9) >> 32 }
+        let first = withUnsafePointer(to: version) { Self.firstPlace(stack: UInt(bitPattern: $0)) }
         for step in 0..<Layout.readerPins {
-            let place = (Int(truncatingIfNeeded: first) + step) & (Layout.readerPins - 1)
+            let place = (first + step) & (Layout.readerPins - 1)
             if memory.exchange64(slots.ownWords.pin(place).offset, expected: 0, with: version &+ 1) {
                 memory.fence()
                 return place
             }
         }
         return nil
+    }
+
+    /// The place at which a thread begins its search. Threads that pin at once begin at different places, although the
+    /// system often maps their stacks at equal distances, a power of two apart.
+    /// - Parameter stack: an address in the thread's stack.
+    static func firstPlace(stack: UInt) -> Int {
+        Int(truncatingIfNeeded: (stack >> 14 &* 0x9E37_79B9) >> 32) & (Layout.readerPins - 1)
     }
 
     func unpinForReader(_ place: Int) { slots.file.memory[slots.ownWords.pin(place)] = 0 }

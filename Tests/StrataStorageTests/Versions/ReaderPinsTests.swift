@@ -105,6 +105,57 @@ import Testing
         }
     }
 
+    /// Holds as many versions as a process may pin, but for two: one is left for a result, one for the newest version.
+    private static func fill(_ reader: Store, from writer: Store) throws -> [Snapshot] {
+        try (0..<ProcessTable.Layout.mostVersions - 2).map { value in
+            try set(writer, Int64(value))
+            return try reader.snapshot()
+        }
+    }
+
+    @Test("the last version that a process may pin is pinned by any number of readers") func lastVersion() throws {
+        let writer = try open()
+        let reader = try open()
+        let held = try Self.fill(reader, from: writer)
+        try Self.set(writer, -1)
+        _ = try reader.snapshot()
+        let isReserved = reader.commits.monitor.withLock { reader.commits.visible.reserve() }
+        #expect(isReserved)
+        // The places of readers that pin without the monitor are used up before the last of these.
+        let newest = try (0..<ProcessTable.Layout.readerPins + 2).map { _ in try reader.snapshot() }
+        for snapshot in newest { #expect(try Self.values(snapshot) == [-1]) }
+        withExtendedLifetime((held, newest)) {}
+        reader.commits.monitor.withLock { reader.commits.visible.giveBackReserved() }
+    }
+
+    @Test("a version that the process table has no place for is refused, and not read without a pin")
+    func noPlace() throws {
+        let writer = try open()
+        let reader = try open()
+        let held = try Self.fill(reader, from: writer)
+        try Self.set(writer, -1)
+        _ = try reader.snapshot()
+        let counted = try reader.snapshot()
+        // As transactions of a guest that wait for their publication: each has a place for its base version.
+        reader.commits.monitor.withLock {
+            while reader.processes?.pins.pin(counted.version.rawValue) != nil {}
+            for _ in 0..<2 { _ = reader.commits.visible.reserve() }
+        }
+        #expect(throws: StorageError.limit(.pins)) { try reader.snapshot() }
+        #expect(try Self.values(counted) == [-1])
+        withExtendedLifetime((held, counted)) {}
+    }
+
+    @Test("threads whose stacks are at equal distances begin their search at different places")
+    func firstPlaces() {
+        for base in [0x7f2a_4000_0e10, 0x7ffc_1234_5678, 0x10_0000_0000] as [UInt] {
+            for distance in [8 << 20, (8 << 20) + 4096, 1 << 20, 512 << 10] as [UInt] {
+                let places = Set((0..<8).map { ProcessPins.firstPlace(stack: base &+ UInt($0) * distance) })
+                #expect(places.count >= 5, "\(base) \(distance): \(places)")
+            }
+        }
+    }
+
     @Test("each snapshot after a commit of another process has that commit") func newest() throws {
         let writer = try open()
         let reader = try open()
