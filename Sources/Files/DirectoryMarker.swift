@@ -11,7 +11,7 @@ package struct DirectoryMarker: JSONRecord, Hashable {
 
     /// The run of the directory; empty for a directory of temporary files.
     package var runID: String
-    /// Paths below the directory: `run.json`, `work/assay-scratch-9f3c..`. Each is listed before it is created.
+    /// Paths below the directory: `run.json`, `work/assay-scratch-9f3c..`. Assay lists each before it makes it.
     package var entries: Set<String>
     /// The options of the run by name, as the user gave them: `--resume` compares the new ones with them.
     package var options: [String: [String]]

@@ -82,7 +82,7 @@ extension Double: JSONForm {
     }
 }
 
-/// An enumeration writes its raw string, and reads no other.
+/// An enumeration writes its raw string, and refuses to read an unknown one.
 extension JSONForm where Self: RawRepresentable<String> {
     package var json: JSONValue { .string(rawValue) }
 
