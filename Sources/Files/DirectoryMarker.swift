@@ -3,15 +3,15 @@ import JSONText
 /// `.assay-run`: marks a directory that Assay made, for a run or for temporary files, and lists the entries that it
 /// created there.
 ///
-/// No other entry is ever removed or overwritten.
+/// Assay removes and overwrites no other entry.
 package struct DirectoryMarker: JSONRecord, Hashable {
     package static let file = ".assay-run"
     package static let lockFile = ".assay-lock"
     static let format = "assay-directory/1"
 
-    /// Empty for a directory that is not of a run.
+    /// The run of the directory; empty for a directory of temporary files.
     package var runID: String
-    /// Paths below the directory: `run.json`, `work/assay-scratch-9f3c..`. Each is listed before it is created.
+    /// Paths below the directory: `run.json`, `work/assay-scratch-9f3c..`. Assay lists each before it makes it.
     package var entries: Set<String>
     /// The options of the run by name, as the user gave them: `--resume` compares the new ones with them.
     package var options: [String: [String]]
@@ -70,7 +70,7 @@ package struct DirectoryMarker: JSONRecord, Hashable {
     }
 }
 
-/// A directory cannot be used, and nothing in it was changed; the message has the remedy.
+/// This process cannot use a directory, and has changed none of its entries; the message has the remedy.
 package struct DirectoryClaimError: Error, CustomStringConvertible {
     package let description: String
     /// Whether another process uses the directory: it can be used when that process has ended.

@@ -6,7 +6,7 @@ package struct FileTreeError: Error, CustomStringConvertible {
     package var path: String
     package var code: Int32
 
-    /// With the reason that errno has.
+    /// Reads the reason from errno: the caller makes the error before any other call.
     package init(_ operation: String, _ path: String) {
         self.operation = operation
         self.path = path

@@ -1,7 +1,7 @@
 import Platform
 
-/// System calls that Swift's Glibc module lacks (guarded by _GNU_SOURCE, or variadic). They are looked up by name;
-/// where the system lacks one, its function here says so or does nothing.
+/// System calls that Swift's Glibc module lacks (guarded by _GNU_SOURCE, or variadic). `LoadedSymbols` finds them by
+/// name. Where the system lacks one, its function here reports a failure; only `dieWithParent` ignores that.
 package enum KernelCalls {
     private typealias CopyFileRange =
         @convention(c) (
@@ -71,8 +71,8 @@ package enum KernelCalls {
 
     /// Asks the kernel to kill this process when its parent ends.
     ///
-    /// - Parameter parent: which process the parent was. If it has ended already, the kernel kills nothing, and this
-    ///   process exits here. nil to go on without a parent.
+    /// - Parameter parent: the process that started this one. If it ended before the call, the kernel kills nothing,
+    ///   and this process exits here. nil skips that check: a profiler may be between the two processes.
     package static func dieWithParent(_ parent: pid_t?) {
         let setParentDeathSignal: Int32 = 1
         _ = processControlFunction?(setParentDeathSignal, UInt(SIGKILL), 0, 0, 0)

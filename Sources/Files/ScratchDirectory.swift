@@ -53,7 +53,7 @@ package final class ScratchDirectory: Sendable {
 
     /// Removes the scratch directories below `parent` whose owner has ended; with `names` only these. Symbolic links,
     /// directories of other users, and those without a valid marker stay.
-    /// - Returns: the names of those that were removed, and of those in `names` that did not exist.
+    /// - Returns: the names of the directories that it removed, and those of `names` that did not exist.
     @discardableResult
     package static func removeAbandoned(in parent: String, names: Set<String>? = nil) throws -> Set<String> {
         guard FileTree.isDirectory(parent) else { return names ?? [] }

@@ -1,12 +1,12 @@
 /// A type whose values have a JSON form: a scalar, a list, a dictionary, or a record.
 package protocol JSONForm: SendableMetatype {
     var json: JSONValue { get }
-    /// The path of the error begins at this value.
+    /// Reads a value. The path of an error begins at this value, and the caller prepends its own.
     init(json: JSONValue) throws(JSONShapeError)
 }
 
 extension JSONForm {
-    /// Reads the value of a reader; the path of an error begins with the reader's.
+    /// Reads the value of `reader`, and prepends the reader's path to that of an error.
     package init(json reader: JSONObjectReader) throws(JSONShapeError) {
         do throws(JSONShapeError) { try self.init(json: reader.value) } catch { throw error.below(reader.path) }
     }
@@ -82,7 +82,7 @@ extension Double: JSONForm {
     }
 }
 
-/// Enumerations by their raw string.
+/// An enumeration writes its raw string, and refuses to read an unknown one.
 extension JSONForm where Self: RawRepresentable<String> {
     package var json: JSONValue { .string(rawValue) }
 
@@ -107,7 +107,7 @@ extension Array: JSONForm where Element: JSONForm {
     }
 }
 
-/// Members ascending by name.
+/// A dictionary writes its members in the ascending order of their names.
 extension Dictionary: JSONForm where Key == String, Value: JSONForm {
     package var json: JSONValue { .object(sorted { $0.key < $1.key }.map { JSONMember($0.key, $0.value.json) }) }
 

@@ -8,7 +8,7 @@ package struct JSONShapeError: Error, CustomStringConvertible {
         self.expected = expected
     }
 
-    /// The error as seen from a value that has the erroneous one at `place`.
+    /// The error with `place` before its path: the reader of a value calls it for an error in a part of the value.
     package func below(_ place: String) -> JSONShapeError { JSONShapeError(path: place + path, expected: expected) }
 
     package var description: String { "\(path): expected \(expected)" }

@@ -1,7 +1,7 @@
 /// A JSON document in memory. Objects keep the order of their members.
 ///
-/// Foundation's encoder is not used: the harness starts a worker process for every case, and each one would load
-/// Foundation.
+/// The project does not use Foundation's encoder: the harness starts a worker process for every case, and each of these
+/// processes would load Foundation.
 ///
 /// Values without a JSON form become strings, here and in every file that is written from it: unsigned integers from
 /// 2^53 on, because many readers lose digits of them, and the reals `nan`, `inf` and `-inf`, because null would mean

@@ -26,7 +26,7 @@ package struct AllocationCounter: Sendable {
     }
 
     /// Makes the allocator map each block of 128 KiB and more separately, as in a fresh process, until this process
-    /// ends. By default the allocator raises that bound when the process frees such a block. calloc then reuses memory
-    /// of the heap for larger blocks, and has to clear it.
+    /// ends. By default the allocator raises that bound to the size of such a block when the process frees it. calloc
+    /// then reuses memory of the heap for blocks below the new bound, and has to clear it.
     package static func mapLargeBlocks() { assay_map_large_blocks() }
 }

@@ -23,8 +23,8 @@ package enum Preload {
         #endif
     }
 
-    /// The value of the variable with the library added. It is added after those that are already in it, so that it
-    /// is nearest to libc and sees the calls that the others pass on.
+    /// The value of the variable with the library added. The library follows those that the value already names: it is
+    /// then nearest to libc, and sees the calls that the other libraries pass on.
     package static func environment(adding library: String, to existing: [UInt8]) -> [UInt8] {
         let own = Array(library.utf8)
         let kept = existing.split(whereSeparator: isSeparator).filter { !$0.elementsEqual(own) }

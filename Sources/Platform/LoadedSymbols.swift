@@ -1,5 +1,5 @@
-/// Symbols that are found by name in the program and all its libraries: functions that Swift's module of the C library
-/// lacks, or that only a preloaded library has.
+/// Finds symbols by name in the program and all its libraries: functions that Swift's module of the C library lacks, or
+/// that only a preloaded library has.
 package enum LoadedSymbols {
     /// The handle that makes `dlsym` search everywhere: RTLD_DEFAULT, whose macro Swift does not import.
     package static var everywhere: UnsafeMutableRawPointer? {
@@ -10,7 +10,8 @@ package enum LoadedSymbols {
         #endif
     }
 
-    /// A C function by its name; nil if there is none. The caller knows its type, which nothing can check.
+    /// A C function by its name; nil if no library has it. The caller answers for the type, which neither the compiler
+    /// nor the loader checks.
     package static func function<Function>(_ name: String, as type: Function.Type) -> Function? {
         guard let symbol = dlsym(everywhere, name) else { return nil }
         return unsafeBitCast(symbol, to: type)

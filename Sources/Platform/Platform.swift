@@ -1,9 +1,9 @@
-// The C library of the system, under one name: `import Platform`, and `Platform.read` where another `read` is nearer.
-// No other room imports Glibc, Musl or Darwin, which Tests/Architecture checks.
+// The C library of the system, under one name: a file writes `import Platform`, and `Platform.read` where another
+// `read` hides that of the C library. No other room imports Glibc, Musl or Darwin: Tests/Architecture checks that.
 //
-// The import is exported, because with a plain one each file that calls the C library would have to import the system's
-// module as well, and so to choose. Differences between the systems that several rooms meet are declarations here; one
-// that a single room meets stays there.
+// Platform exports its import. With a plain import, each file that calls the C library would have to import the
+// system's module as well, and so to choose one. Platform declares the differences between the systems that several
+// rooms meet; a room declares those that it alone meets.
 #if canImport(Glibc)
     @_exported import Glibc
 #elseif canImport(Musl)

@@ -12,9 +12,9 @@ package enum Spawning {
         /// What else differs between a new program and its parent.
         package typealias Attributes = posix_spawnattr_t
 
-        /// For `posix_spawn_file_actions_init`.
+        /// The caller passes it to `posix_spawn_file_actions_init`.
         package static var blankFileActions: FileActions { FileActions() }
-        /// For `posix_spawnattr_init`.
+        /// The caller passes it to `posix_spawnattr_init`.
         package static var blankAttributes: Attributes { Attributes() }
     #endif
 }

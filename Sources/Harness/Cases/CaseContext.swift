@@ -71,7 +71,8 @@ package final class CaseContext {
     /// The case's data set, if it is so large that it is generated in pieces.
     package var sourceInPieces: (any RangedDatasetSource)? { source?.inPieces(size: test.size) }
 
-    /// The preloaded library in this process. nil if it was not built: then the case is inconclusive.
+    /// The functions of the preloaded library. If this process runs without it, they are nil, and the report makes the
+    /// case inconclusive.
     package func witness() -> IOWitness? {
         if IOWitness.shared == nil { report.lackPreload() }
         return IOWitness.shared

@@ -1,10 +1,10 @@
 import Measuring
 import RunRecords
 
-/// What a worker process answers: one JSON document on file descriptor 3.
+/// The answer of a worker process, which writes it as one JSON document to file descriptor 3.
 @dynamicMemberLookup
 package struct WorkerReport: Sendable, Equatable {
-    /// The members of the findings are members of the report.
+    /// What the case found. The report forwards the members of the findings.
     package var findings = CaseFindings()
     package var details = CaseDetails()
     package var messages: [String] = []
@@ -22,7 +22,7 @@ package struct WorkerReport: Sendable, Equatable {
     }
 }
 
-/// Collects what a case finds. The members of the worker's report are members of it.
+/// Collects what a case finds, and forwards the members of the worker's report.
 @dynamicMemberLookup
 package final class CaseReport {
     private var content = WorkerReport()
@@ -53,7 +53,7 @@ package final class CaseReport {
     /// The report as the worker writes it, at the end of the case.
     package var ended: WorkerReport {
         var report = content
-        // A case with a single outcome has no sweep: the count of its outcome says everything.
+        // A case with a single outcome has no sweep: the count of its outcome is all there is to store.
         if report.details.trialCodes.count > 1 { report.details.map = map } else { report.details.trialCodes = [] }
         return report
     }
@@ -174,7 +174,7 @@ package final class CaseReport {
         content.messages.append(reason)
     }
 
-    /// The case needs the preloaded library, and it is not there.
+    /// The case needs the preloaded library, which the harness did not find: the case is inconclusive.
     package func lackPreload() {
         inconclusive("\(Preload.libraryName) is not beside the program; build it (make)")
     }

@@ -60,7 +60,7 @@ package enum Layer: String, Sendable, CaseIterable {
     package static let capabilitiesOfObjects: Set<Capability> = [.objects, .links, .heldObjects, .migrations]
 }
 
-/// A named experiment. `docs/harness.md` has the steps to add one.
+/// A named experiment. `docs/harness.md` lists the steps to add one.
 package protocol Scenario: Sendable {
     /// Its name in the catalogue: `bulk-insert`.
     var slug: String { get }

@@ -5,10 +5,10 @@ extension CaseContext {
     /// Runs a trial for each address in forked children, and adds the trials to the report in the order of the
     /// addresses.
     ///
-    /// It must be called before this process opens an engine or starts a thread. `trial` runs in a child: its changes
-    /// to memory stay in the child, and its files are in `trialDirectory`. An `EngineError` that it throws counts as
-    /// `detected-at-read` (damage) or `refused`; other errors break the trial, and the case's verdict becomes
-    /// `harness-error`. At the deadline the sweep stops and the case is marked as cut.
+    /// The scenario calls it before this process opens an engine or starts a thread. `trial` runs in a child: its
+    /// changes to memory stay in the child, and its files are in `trialDirectory`. If it throws an `EngineError`, the
+    /// trial counts as `detected-at-read` (damage) or `refused`; other errors break the trial, and the judge makes the
+    /// case a `harness-error`. At the deadline the sweep stops, and marks the case as cut.
     ///
     /// A replay runs only the one trial that it asks for, and only if that is one of `addresses` or `accepts` admits
     /// it. `directories` are those in which trials keep files outside their own directory; they are inspected for

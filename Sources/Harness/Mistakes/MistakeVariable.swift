@@ -1,6 +1,6 @@
 import Platform
 
-/// The environment variable that tells a process of a self-test which mistake to make.
+/// The environment variable that names the mistake which a process of a self-test makes.
 package enum MistakeVariable {
     package static let name = "ASSAY_ZOO_MISTAKE"
 

@@ -3,9 +3,9 @@ import RunRecords
 
 /// Records the nonces of all sealed units that it saw in files, and finds contents that are not sealed.
 ///
-/// A nonce that is used twice under one key reveals both texts. The ledger cannot see which key was used, and need not:
-/// nonces are random, so that two equal ones are a fault, whatever the key. A unit that is read again, unchanged and at
-/// its place, is not a second use.
+/// An engine that seals two texts with one key and one nonce reveals both. The ledger cannot see which key the engine
+/// used, and need not: the engine draws nonces at random, so the ledger reports two equal ones under any keys. A unit
+/// that the ledger reads again, unchanged and at its place, is not a second use.
 package struct SealLedger {
     private struct Place: Equatable {
         var path: String

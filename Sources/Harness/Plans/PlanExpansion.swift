@@ -188,8 +188,8 @@ package struct PlanExpansion {
         return filter.engines.filter { list.contains($0) || !elsewhere.contains($0) }
     }
 
-    /// Throws for an engine of the command line on which the plan has no case: the run would leave it out and not
-    /// report that.
+    /// Throws for an engine of the command line on which the plan has no case: the run would leave the engine out, and
+    /// would not report that.
     private func checkEngines(_ entries: [PlanEntry]) throws(PlanError) {
         guard filter.scenarios.isEmpty, !filter.engines.isEmpty else { return }
         var planned: [String] = []

@@ -141,7 +141,8 @@ package struct CaseRunner {
         var failure: WorkerEnd?
     }
 
-    /// Makes a copy of the case's fixture, or returns the fixture itself; empty if the case asks for none.
+    /// Copies the case's fixture, or returns the fixture itself for a case that reads in place. The result has no
+    /// location if the case asks for no fixture.
     private mutating func prepare(
         _ test: Case, _ scenario: any Scenario, engine: any Engine, place: String
     ) throws -> Prepared {

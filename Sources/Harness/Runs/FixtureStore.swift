@@ -80,7 +80,7 @@ package struct FixtureStore {
     }
 
     /// The files of a fixture with their sizes and modification times. A case that reads in place must not change them.
-    /// Files for locks and coordination are left out: an open may create or remove them.
+    /// The list leaves out the files for locks and coordination: an open may create or remove them.
     package static func state(of location: DatabaseLocation, engine: any Engine) throws -> [String] {
         try engine.files(at: location).filter { $0.role == .data || $0.role == .log }.map { file in
             "\(file.path) \(try FileTree.size(file.path)) \(try FileTree.changeTime(file.path))"

@@ -1,8 +1,8 @@
 import RunRecords
 import Statistics
 
-/// Estimates, before the first round, in how many rounds each comparison will be measured within the budget. It uses
-/// the durations in an earlier run, or the size of the case if there was none.
+/// Estimates, before the first round, in how many rounds the run will measure each comparison within the budget. It
+/// uses the durations in an earlier run, or the size of the case if there was none.
 package struct RoundForecast: Sendable {
     package struct Row: Sendable, Equatable {
         /// A case of the comparison, with an empty engine.

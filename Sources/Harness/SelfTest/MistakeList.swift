@@ -49,7 +49,7 @@ package struct MistakeList: Sendable {
 
     package init() {}
 
-    /// The files of `Mistakes` beside the plans' directory.
+    /// Reads the files of `Mistakes` beside the plans' directory.
     ///
     /// - Parameter content: the mistakes that the name `content` stands for.
     package init(of checkout: Checkout, content: [String]) throws {

@@ -1,6 +1,6 @@
 import Platform
 
-/// Arguments and variables in the form that C functions take.
+/// Passes arguments and variables to C functions, as vectors of C strings with a null pointer at their end.
 package enum CommandVector {
     package static func with<Output>(
         _ arguments: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Output

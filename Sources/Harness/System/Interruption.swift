@@ -3,8 +3,9 @@ import Synchronization
 
 /// SIGINT and SIGTERM end a run in an orderly way.
 ///
-/// The first signal sets a flag that the runner polls. A SIGINT after it ends the process at once, and its workers
-/// end with it. The handler uses only an atomic counter and `_exit`, which are async-signal-safe.
+/// After the first signal, the runner finds the counter of signals above 0, and ends the run. On a later SIGINT the
+/// handler ends the process at once, and the kernel kills the workers, which asked for that. The handler uses only an
+/// atomic counter and `_exit`, which are async-signal-safe.
 package enum Interruption {
     private static let requests = Atomic<Int>(0)
 

@@ -1,4 +1,4 @@
-/// How a worker is started under a profiler: the words that precede the worker's command line.
+/// The words that precede a worker's command line, so that a profiler starts the worker.
 package struct ProcessFront: Sendable {
     package var executable: String
     package var words: [String]

@@ -22,7 +22,7 @@ package struct WorkerEnd: Sendable {
     /// The counts of the worker's memory cgroup, if it had one.
     package var memory: MemoryGroup.Events?
 
-    /// The fault of the machine behind this end; nil if none is seen.
+    /// The fault of the machine behind this end; nil if the harness finds none.
     ///
     /// - Parameter directory: the directory of the case, which still holds its files.
     func machineFault(in directory: String) -> String? {

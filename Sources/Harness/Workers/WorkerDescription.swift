@@ -104,7 +104,7 @@ package struct WorkerDescription: Equatable {
 extension WorkerDescription: JSONRecord {
     package static let blank = WorkerDescription(Registries(), build: .blank, program: "")
 
-    /// A build that does not describe itself is so old that no comparison can use it.
+    /// Reading throws for a build so old that it does not describe itself: a comparison cannot use such a build.
     package static let fields: [JSONField<WorkerDescription>] = [
         .member("assay", \.build.version), .member("protocol", \.protocolVersion), .member("program", \.program),
         JSONField("build", write: { $0.build.json }) { (json, description) throws(JSONShapeError) in

@@ -39,7 +39,7 @@ package struct WorkerProcess: Sendable {
     }
 
     /// Starts a worker. The caller then calls `advance` until it returns the end. If the caller releases the worker
-    /// before that, the worker is killed.
+    /// before that, the deinitializer kills the process.
     ///
     /// - Parameters:
     ///   - variables: `NAME=VALUE`, which are added to this process's environment.

@@ -52,7 +52,8 @@ extension WorkerRequest: JSONRecord {
     ]
 }
 
-/// Both members are there, or neither.
+/// The path and the digest of a file, as two members of a request. The runner writes both or neither. The worker reads
+/// a path without a digest as a file with an empty digest, which equals no file, and ignores a digest without a path.
 extension EngineFile? {
     fileprivate var path: String? {
         get { self?.path }
@@ -68,7 +69,7 @@ extension EngineFile? {
 extension WorkerReport: JSONRecord {
     package static let blank = WorkerReport()
 
-    /// Reports of older workers have no causes. The codes are read before the details, whose map needs them.
+    /// Older workers reported no causes. The codes precede the details: reading compares the map with their number.
     package static let fields: [JSONField<WorkerReport>] = [
         .outcomes(\.findings.outcomes), .member("samples", \.findings.samples), .member("trials", \.findings.trials),
         .lenient("causes", \.findings.causes),

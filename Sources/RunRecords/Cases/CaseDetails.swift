@@ -23,13 +23,14 @@ package struct CaseDetails: Sendable, Equatable {
 extension CaseDetails: JSONRecord {
     package static let blank = CaseDetails()
 
-    /// Everything but the trials, which are in a file of their own, a byte each: reading begins with them.
+    /// All members but the trials, a byte each, which a file or a member of its own holds. The caller reads them first,
+    /// and passes a record with them: the map is compared with their number.
     package static let fields: [JSONField<CaseDetails>] = [
         .member("series", \.series), .member("histograms", \.histograms),
         JSONField("map", write: { $0.map?.json }) { (json, details) throws(JSONShapeError) in
             guard let json else { return }
             let read = try SweepMap(json: try JSONObjectReader(json, path: ""), limit: details.trialCodes.count)
-            // Drops a map whose length differs from that of the trials: it would show wrong positions.
+            // Drops a map with another number of trials: it would show wrong positions.
             details.map = read.positions.count == details.trialCodes.count ? read : nil
         },
     ]

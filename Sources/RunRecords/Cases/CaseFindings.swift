@@ -3,16 +3,16 @@ package struct CaseFindings: Sendable, Equatable {
     /// In the order of `Outcome.allCases`, without zeros.
     package var outcomes: [OutcomeCount] = []
     package var samples: [Sample] = []
-    /// The first trials of every outcome that is not honest.
+    /// The first `keptTrials` trials of every outcome that is not honest.
     package var trials: [Trial] = []
-    /// The causes of outcomes that are not `correct`. They count all trials. In a result they lack those that the
-    /// scenario accepts, and the gravest is first.
+    /// The causes of all outcomes but `correct`, with counts over all trials. For a result, the judge drops the causes
+    /// of outcomes that the scenario accepts, and sorts the others, the gravest first.
     package var causes: [FailureCause] = []
     /// Whether the case used up its share of the budget, and stopped before its work was done: then the figures
-    /// describe only the part that was done.
+    /// describe only the part that it did.
     package var isCut = false
 
-    /// How many trials of each outcome that is not honest are kept in full.
+    /// A case keeps this many trials of each outcome that is not honest in full, and only counts the others.
     package static let keptTrials = 20
 
     package init() {}

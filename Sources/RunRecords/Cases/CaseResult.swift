@@ -90,7 +90,7 @@ package struct CaseResult: Sendable, Equatable {
     package var verdict: Verdict
     /// The gravest outcome of all trials; nil if no trial ran.
     package var outcome: Outcome?
-    /// The members of the findings are members of the result.
+    /// What the case found. The result forwards the members of the findings.
     package var findings = CaseFindings()
     /// The promises that the case tested, each with the result.
     package var promises: [JudgedPromise] = []
@@ -133,7 +133,7 @@ package struct CaseResult: Sendable, Equatable {
 extension CaseResult: JSONRecord {
     package static let blank = CaseResult(test: .blank, verdict: .pass)
 
-    /// Its line in results.jsonl. Older results have no causes.
+    /// The members of its line in results.jsonl. Older builds wrote no causes.
     package static let fields: [JSONField<CaseResult>] = [
         .derived("case") { .string($0.test.id) }, .member("round", \.turn.round), .member("side", \.turn.side),
         .member("test", \.test), .member("engine_version", \.engineVersion), .texts("settings", \.settings),
@@ -146,7 +146,7 @@ extension CaseResult: JSONRecord {
 }
 
 extension JSONField {
-    /// Counts by the name of the outcome. Names that this build does not know are left out.
+    /// Counts by the name of the outcome. Reading skips the names that this build does not know.
     package static func outcomes(_ member: Member<[OutcomeCount]>) -> JSONField {
         JSONField(
             "outcomes",

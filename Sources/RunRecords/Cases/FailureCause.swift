@@ -28,7 +28,8 @@ package struct FailureCause: Hashable, Sendable {
             detail: String(trial.detail.prefix(Self.longestDetail)))
     }
 
-    /// The most causes that are kept apart. All further ones of an outcome are counted together as its remainder.
+    /// The most causes that a case counts apart. It counts all further causes of an outcome together, as the outcome's
+    /// remainder.
     package static let most = 40
     /// The text of the remainder.
     package static let remainder = "others"
@@ -202,7 +203,7 @@ private struct CauseScanner {
     }
 }
 
-// Trials collected by cause, with the first trial of each cause as its example.
+// Collects trials by cause. The first trial of a cause is its example.
 extension [FailureCause] {
     package mutating func add(_ trial: Trial) {
         add(FailureCause(trial))

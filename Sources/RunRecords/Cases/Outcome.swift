@@ -45,8 +45,8 @@ package enum Outcome: String, JSONForm, Sendable, CaseIterable {
         self = outcome
     }
 
-    /// Whether the engine returned right data, or reported that it did not. The trials of all other outcomes are kept
-    /// in full.
+    /// Whether the engine returned right data, or reported that it did not. Of each other outcome, a case keeps the
+    /// first trials in full.
     package var isHonest: Bool {
         switch self {
         case .correct, .detectedAtOpen, .detectedAtRead, .repaired, .fellBack, .refused: true

@@ -22,7 +22,7 @@ package struct Subject: Hashable, Sendable {
 }
 
 extension Subject {
-    /// The parameters for the amount of data that a scenario makes itself; a scenario has at most one of them.
+    /// The parameters that set how much data a scenario makes itself; a scenario has at most one of them.
     private static let extents = ["rows", "elements", "lists"]
 
     private var extentParameter: CaseParameter? {

@@ -139,7 +139,7 @@ private struct ComparedSides {
     mutating func compare(_ a: CaseResult, _ b: CaseResult, measuredA: [CaseResult], measuredB: [CaseResult]) {
         fact(a.test, "verdict", a: a.verdict.rawValue, b: b.verdict.rawValue)
         fact(a.test, "settings", a: Self.settings(a), b: Self.settings(b))
-        // How much a case did before it was cut depends on the speed of the machine.
+        // How much a case did before the budget cut it depends on the speed of the machine.
         if a.isCut || b.isCut {
             undecided.append(.init(a.test, "counts", "the case was cut by its budget"))
             return

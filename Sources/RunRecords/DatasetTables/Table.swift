@@ -172,7 +172,7 @@ package struct TableSet: Sendable, Equatable {
     /// Whether results on this data may be compared between machines. Generated data is equal everywhere; data from a
     /// file is not.
     package var isComparable: Bool
-    /// Rows of a file that were left out, each with its line and the reason: no row is dropped unreported.
+    /// The rows of a file that its reader left out, each with its line and the reason: `bulk-insert` reports them.
     package var rejected: [String]
 
     package init(

@@ -1,7 +1,7 @@
 import JSONText
 
-/// Machine, system, build and versions of the run that a baseline's figures are from. Some counters are comparable only
-/// if a part of these is equal.
+/// The machine, system, build and engine versions of the run that measured a baseline's figures. Some counters are
+/// comparable only between runs that agree in a part of these.
 package struct Fingerprint: Sendable, Hashable {
     package var processor: String
     package var coreCount: Int

@@ -24,7 +24,7 @@ package struct BuildDescription: Hashable, Sendable {
 extension BuildDescription: JSONRecord {
     package static let blank = BuildDescription(version: "", isRelease: false, traits: [], digest: "")
 
-    /// All but the version, with which reading begins.
+    /// All members but the version: the caller reads onto a record that has it.
     package static let fields: [JSONField<BuildDescription>] = [
         .build("kind", \.isRelease), .member("traits", \.traits), .member("digest", \.digest),
     ]

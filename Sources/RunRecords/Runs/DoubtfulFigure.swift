@@ -1,6 +1,6 @@
 import JSONText
 
-/// A figure of a run that its control does not confirm: no claim is made of it.
+/// A figure of a run that its control does not confirm: reports make no claim of it.
 package struct DoubtfulFigure: Hashable, Sendable {
     /// The id of its case.
     package var test: String

@@ -21,7 +21,7 @@ extension RunHeader: JSONRecord {
         .sparse("merged", \.merged),
     ]
 
-    /// Numbers by the id of a case, in the order of the cases.
+    /// Numbers by the id of their case, which the header writes in the order of the cases.
     private static func counts(
         _ name: String, _ member: JSONField<RunHeader>.Member<[String: Int]>, isSparse: Bool = false
     ) -> JSONField<RunHeader> {
@@ -40,7 +40,7 @@ extension RunHeader: JSONRecord {
 }
 
 extension JSONField {
-    /// How a program was built.
+    /// Whether a program is a release build, as `release` or `debug`.
     static func build(_ name: String, _ isRelease: Member<Bool>) -> JSONField {
         JSONField(name, write: { .string($0[keyPath: isRelease] ? "release" : "debug") }) {
             (json, record) throws(JSONShapeError) in

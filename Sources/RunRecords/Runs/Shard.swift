@@ -12,7 +12,7 @@ package struct Shard: Hashable, Sendable, CustomStringConvertible {
 
     package static let largestCount = 9_999
 
-    /// The only part of a plan that is not divided.
+    /// Shard 1/1: the whole plan.
     static let whole = Shard()
 
     private init() { (index, count) = (1, 1) }
