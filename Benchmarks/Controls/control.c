@@ -513,8 +513,8 @@ static void delete_half(const engine *engine) {
 
 /* Puts the process into the state in which Assay times an open. It populates the mapped program and libraries, their
  * variables and the heap: otherwise the number of page faults in an open would depend on what else is linked into the
- * program. The allocator maps large blocks separately. And it fills the processor's caches, so that nothing of the
- * database and the library is in them, even if a process just before ran the same code. */
+ * program. It makes the allocator map large blocks separately. And it fills the processor's caches, so that nothing of
+ * the database and the library is in them, even if a process just before ran the same code. */
 static void prepare_process(void) {
     FILE *list = fopen("/proc/self/maps", "r");
     char line[8192];
@@ -538,7 +538,7 @@ static void prepare_process(void) {
     munmap(memory, bytes);
 }
 
-/* On the copy made by `prepare`: from the call of open to the first value. */
+/* Times from the call of open to the first value, on the copy that `prepare` made. */
 static void open_and_read(const engine *engine) {
     char *path = joined(request.directory, "work");
     int64_t key = random_below(request.rows);
@@ -564,7 +564,7 @@ int control_main(int argc, char **argv, const engine *engine) {
     else if (strcmp(request.workload, "column-sum") == 0) column_sum(engine);
     else if (strcmp(request.workload, "update-batch") == 0) update_batch(engine);
     else if (strcmp(request.workload, "delete-half") == 0) delete_half(engine);
-    /* A new copy, as a case of Assay has: an open may leave files behind, such as RocksDB's logs. */
+    /* Makes a new copy, as a case of Assay does: an earlier open may have left files behind, such as RocksDB's logs. */
     else if (strcmp(request.workload, "prepare") == 0) free(prepared_copy(engine));
     else if (strcmp(request.workload, "open") == 0) open_and_read(engine);
     else {

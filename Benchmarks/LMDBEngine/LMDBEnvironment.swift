@@ -190,13 +190,13 @@
             try LMDBEnvironment.check(with(key) { mdb_put(handle, $0, &$1, &value, UInt32(flags)) })
         }
 
-        /// For the catalogue, which is put once.
+        /// Puts the catalogue. LMDB refuses a second one.
         func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(EngineError) {
             var (key, value) = (MDB_val(key), MDB_val(value))
             try LMDBEnvironment.check(mdb_put(handle, database, &key, &value, UInt32(MDB_NOOVERWRITE)))
         }
 
-        /// With the databases of the tables, if each table has one of its own.
+        /// Creates the databases of the tables first, if each table has a database of its own.
         func create(_ catalogue: PackedCatalogue) throws(EngineError) {
             if let tables { try LMDBEnvironment.check(tables.create(catalogue.tables.map(\.number), handle)) }
             try PackedCatalogue.withKey { key throws(EngineError) in
@@ -240,7 +240,7 @@
             if status != MDB_NOTFOUND { try LMDBEnvironment.check(status) }
         }
 
-        /// Keys are only checked for the end of the table.
+        /// Checks a key only to find the end of the table.
         @inline(__always)
         func scanValues(
             _ table: PackedTable, _ body: (UnsafeRawBufferPointer) throws(EngineError) -> Void

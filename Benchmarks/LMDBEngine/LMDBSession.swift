@@ -20,8 +20,8 @@
         var pinned = PinnedVersions<LMDBTransaction>()
         var running: LMDBTransaction?
         var keyedRows: PackedKeyedRows?
-        /// For requests of single rows: it rests between them, as LMDB advises. A new one costs memory and a slot in
-        /// its table.
+        /// The read transaction of all requests. The session resets it between requests, as LMDB advises: a new one
+        /// would allocate memory and a slot of LMDB's reader table.
         private var reader: LMDBTransaction?
 
         init(path: String, settings: LMDBSettings) throws(EngineError) {
@@ -106,12 +106,12 @@
             try environment.write(body)
         }
 
-        /// A read transaction: MDB_NOTLS lets a thread have several.
+        /// Begins a read transaction: with MDB_NOTLS a thread may begin several.
         func newestVersion() throws(EngineError) -> LMDBTransaction {
             try LMDBTransaction(environment, flags: UInt32(MDB_RDONLY))
         }
 
-        /// `mdb_txn_begin`, read-only for reads.
+        /// Calls `mdb_txn_begin`, with MDB_RDONLY for reads.
         func transaction(_ access: TransactionAccess) throws(EngineError) -> LMDBTransaction {
             try LMDBTransaction(environment, flags: access == .reading ? UInt32(MDB_RDONLY) : 0)
         }

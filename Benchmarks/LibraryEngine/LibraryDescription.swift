@@ -43,7 +43,7 @@ package struct LibraryDescription: Sendable, Hashable {
     package var longestValue: UInt64 = 0
     package var allowsEmptyKey = false
     package var threads = Threads.one
-    /// The names of the library's file and of the libraries that it needs, if they are built with assertions.
+    /// The names of the files that are built with assertions, among the library's own and those that it needs.
     package var assertions: [String] = []
     /// The settings of each durability class that the library has.
     package var settings: [DurabilityClass: [EngineSetting]] = [:]

@@ -54,7 +54,7 @@ final class LibrarySession: TableSession, QuerySession, SnapshotSession, UpdateS
                 try points.read(from: version, buffer, latency: latency)
             }
         }
-        // A transaction for each read, which sees the newest version.
+        // Each read begins a transaction of its own, and sees the newest version.
         return try points.each(latency) { (key, digest) throws(EngineError) in
             let transaction = try store.begin(.read)
             defer { transaction.abort() }

@@ -2,49 +2,50 @@ import Harness
 import Measuring
 import RunRecords
 
-/// How often the body of a read may run, and what it must see.
+/// Which version the body of a read sees, and whether the store may run the body again after a conflict.
 @usableFromInline
 package enum KeyValueReading {
-    /// One version. A body that met a conflict may run again.
+    /// The body sees one version. The store may run it again.
     case batch
-    /// One version. The body runs once: what it has passed on cannot be taken back.
+    /// The body sees one version. It runs once, since it passes rows on while it runs.
     case once
-    /// The newest row, for one request.
+    /// The body looks up one row of the newest version, for one request. It runs once.
     case request
-    /// Rows of the newest version, for one request.
+    /// The body visits rows of the newest version, for one request. The store may run it again.
     case requestOfRange
 }
 
-/// A session on a key-value store, whose rows are packed. A conforming class says how its store begins and ends what a
-/// call does; each call is one transaction. Its extension has what `TableSession`, `QuerySession`, `SnapshotSession`,
-/// `UpdateSession`, `DeletionSession` and `KeyedRowSession` ask for, but for point reads.
+/// A session on a key-value store, whose rows are packed. A conforming class begins and ends the reads and transactions
+/// of its store. The extension implements `TableSession`, `QuerySession`, `SnapshotSession`, `UpdateSession`,
+/// `DeletionSession` and `KeyedRowSession`, except for `sizes`, `close` and `readPoints`.
 ///
-/// `@inlinable`, so that loops are specialised in the target of the store: a call per row would show in its figures.
+/// The loops over rows are `@inlinable`, so that the compiler specialises them in the target of each store.
 @usableFromInline
 package protocol KeyValueSession: AnyObject {
     associatedtype Version: KeyValueVersion
     associatedtype Writer: KeyValueWriter
     associatedtype Pin: KeyValuePin
 
-    /// The key of the call that is running.
+    /// The memory in which the running call puts its keys.
     var key: KeyBuffer { get }
-    /// The tables, once they were read or made.
+    /// The tables, once the session has read or created them.
     var catalogue: PackedCatalogue? { get set }
     var pinned: PinnedVersions<Pin> { get set }
-    /// Of `KeyedRowSession`.
+    /// The rows of `prepareRows`; nil before that call.
     var keyedRows: PackedKeyedRows? { get set }
 
     func read<Output>(
         _ reading: KeyValueReading, _ body: (Version) throws(EngineError) -> Output
     ) throws(EngineError) -> Output
-    /// Runs the body in a transaction; undoes it if the body throws. After a conflict the body runs again.
+    /// Runs the body in a transaction, and discards the transaction if the body throws. After a conflict the store may
+    /// run the body again.
     func write(_ body: (Writer) throws(EngineError) -> Void) throws(EngineError)
-    /// As ``write(_:)``, where the body writes what follows from its reads. The default is for stores whose
-    /// transactions cover that.
+    /// As ``write(_:)``, for a body that writes what depends on its reads. The default calls ``write(_:)``, for stores
+    /// whose transactions exclude other writers or detect them.
     func change(_ body: (Writer) throws(EngineError) -> Void) throws(EngineError)
-    /// The newest version. A session may have several.
+    /// Pins the newest version. A session may pin several versions.
     func newestVersion() throws(EngineError) -> Pin
-    /// The table as the database has it.
+    /// Finds a table by its name; throws if it finds none.
     func table(_ name: String) throws(EngineError) -> PackedTable
 }
 
@@ -55,6 +56,8 @@ extension KeyValueSession {
     @inlinable
     package func table(_ name: String) throws(EngineError) -> PackedTable { try storedTable(name) }
 
+    /// Finds the table in the session's catalogue; before the session has one, among the tables that the program knows
+    /// at compile time, or else in the stored catalogue.
     @inlinable
     package func storedTable(_ name: String) throws(EngineError) -> PackedTable {
         if let catalogue { return try catalogue.table(name) }
@@ -107,7 +110,7 @@ extension KeyValueSession {
                         try writer.insert(row, of: packer, into: table, key, next: nil)
                     }
                 } else {
-                    // Two writers must not take one row index.
+                    // Two writers must not insert rows with the same index.
                     try change { writer throws(EngineError) in
                         try writer.insert(row, of: packer, into: table, key, next: nil)
                     }
@@ -129,7 +132,7 @@ extension KeyValueSession {
         let table = try table(rows.name)
         let key = key
         try RowPacker.with(rows, as: table) { packer throws(EngineError) in
-            // Two writers must not take one row index.
+            // Two writers must not insert rows with the same index.
             try change { writer throws(EngineError) in
                 let first = try writer.nextKey(table)
                 for row in 0..<rows.rowCount {
@@ -241,7 +244,7 @@ extension KeyValueSession {
 
     // MARK: Changes
 
-    /// For a key that is given twice, the last value counts.
+    /// If `keys` has a key twice, its row keeps the last of the values.
     @inlinable
     package func update(table: String, column: String, keys: [Int64], values: [Int64]) throws(EngineError) {
         let table = try self.table(table)

@@ -1,19 +1,18 @@
 import Harness
 
-// What a key-value store has to do for `KeyValueSession`, which does the rest. The loops of the session are
-// `@inlinable`: the target of each store has them with the store's own functions inlined.
+// The operations of a key-value store that `KeyValueSession` calls.
 
-/// A version of the store, or a transaction: the value of a key.
+/// Looks up values by key: in a version of the store, or in a transaction.
 @usableFromInline
 package protocol KeyValueReader {
-    /// Runs the body with the value, whose bytes are valid until it returns or writes. Returns whether there is such a
-    /// key.
+    /// Runs the body with the value of a row's key. The bytes are valid until the body returns or writes. Returns
+    /// whether the store has the key.
     @discardableResult
     func get(
         _ key: KeyBuffer, _ body: (UnsafeRawBufferPointer) throws(EngineError) -> Void
     ) throws(EngineError) -> Bool
 
-    /// The same for the key of the catalogue.
+    /// Does the same for any key, such as that of the catalogue.
     @discardableResult
     func get(
         _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(EngineError) -> Void
@@ -22,13 +21,14 @@ package protocol KeyValueReader {
 
 @usableFromInline
 package protocol KeyValueVersion: KeyValueReader {
-    /// Visits the rows of a table in key order, from a key on and before another one, until the body returns false.
+    /// Calls the body for the rows of a table in key order, from `lowest` on and before `highest`, until the body
+    /// returns false. Without `highest` the scan ends with the table.
     func scan(
         _ table: PackedTable, from lowest: Int64, before highest: Int64?,
         _ body: (Int64, UnsafeRawBufferPointer) throws(EngineError) -> Bool
     ) throws(EngineError)
 
-    /// Visits the values of all rows of a table in key order.
+    /// Calls the body for the values of all rows of a table in key order.
     func scanValues(
         _ table: PackedTable, _ body: (UnsafeRawBufferPointer) throws(EngineError) -> Void
     ) throws(EngineError)
@@ -38,25 +38,25 @@ package protocol KeyValueVersion: KeyValueReader {
 package protocol KeyValueWriter: KeyValueReader {
     func put(_ key: KeyBuffer, _ value: UnsafeRawBufferPointer) throws(EngineError)
     func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(EngineError)
-    /// A missing key is ignored.
+    /// Deletes a row; does nothing if the store lacks the key.
     func delete(_ key: KeyBuffer) throws(EngineError)
     /// The largest key of a table; nil when it has no row.
     func lastKey(_ table: PackedTable) throws(EngineError) -> Int64?
-    /// Puts a row after all others of a table that is new.
+    /// Puts a row of a new table. Its key is larger than those that the caller put before.
     func append(_ key: KeyBuffer, _ value: UnsafeRawBufferPointer) throws(EngineError)
-    /// Puts a row; refuses a key that is there.
+    /// Puts a row. Throws if the store has the key.
     func insert(_ key: KeyBuffer, _ value: UnsafeRawBufferPointer, into table: PackedTable) throws(EngineError)
-    /// Makes the tables; refuses if there are any.
+    /// Stores the catalogue, and creates what the store needs for its tables. Throws if the store has a catalogue.
     func create(_ catalogue: PackedCatalogue) throws(EngineError)
 }
 
-/// A version that a session keeps until it releases it.
+/// A version that the store keeps readable until the session calls `release`.
 @usableFromInline
 package protocol KeyValuePin: KeyValueReader {
     func release()
 }
 
-/// A transaction that its caller ends.
+/// A transaction that its caller commits or aborts.
 package protocol KeyValueTransaction: KeyValueWriter {
     func commit() throws(EngineError)
     func abort()
@@ -68,7 +68,7 @@ extension KeyValueReader {
         _ key: KeyBuffer, _ body: (UnsafeRawBufferPointer) throws(EngineError) -> Void
     ) throws(EngineError) -> Bool { try get(key.bytes, body) }
 
-    /// The stored catalogue; nil where there are no tables yet.
+    /// Reads the stored catalogue; nil if the store has none.
     package func catalogue() throws(EngineError) -> PackedCatalogue? {
         var read: [UInt8]?
         try PackedCatalogue.withKey { key throws(EngineError) in
@@ -115,11 +115,12 @@ extension KeyValueWriter {
         }
     }
 
-    /// The key of the next row of a table whose keys are row indexes.
+    /// For a table whose keys are row indexes: the key after the largest one, 0 if the table has no row.
     @inlinable
     package func nextKey(_ table: PackedTable) throws(EngineError) -> Int64 { try lastKey(table).map { $0 + 1 } ?? 0 }
 
-    /// Puts a row under its own key, or under `next`; where that is nil, under the next one of the table.
+    /// Puts a row under its own key, and throws if the store has that key. Puts a row without an own key under `next`,
+    /// or, if `next` is nil, under ``nextKey(_:)``.
     @inlinable @inline(__always)
     package func insert(
         _ row: Int, of packer: RowPacker, into table: PackedTable, _ key: KeyBuffer, next: Int64?

@@ -1,10 +1,10 @@
 import Harness
 import RunRecords
 
-/// A session whose store has transactions that the caller begins and ends. A cell is a packed row, read and written as
-/// a whole.
+/// A session whose caller begins and ends transactions of the store. The session packs each cell as a row, and reads
+/// and writes the row as a whole.
 package protocol KeyValueTransactionSession: KeyValueSession, TransactionSession where Writer: KeyValueTransaction {
-    /// The transaction that the caller began.
+    /// The transaction that the caller has begun and not ended; nil if there is none.
     var running: Writer? { get set }
 
     func transaction(_ access: TransactionAccess) throws(EngineError) -> Writer
@@ -46,7 +46,7 @@ extension KeyValueTransactionSession {
         }
     }
 
-    /// Not repeated after a conflict: only the caller knows what the transaction read.
+    /// Does not retry after a conflict: only the caller knows what the transaction read.
     package func commit() throws(EngineError) {
         guard let transaction = running else { throw Self.noTransaction }
         running = nil
@@ -60,8 +60,8 @@ extension KeyValueTransactionSession {
 
     private static var noTransaction: EngineError { EngineError(.refused, "no transaction is open") }
 
-    /// Runs the body with the row of a cell, whose key is then in `key`. The row is valid until the transaction's next
-    /// call.
+    /// Puts the key of a cell into `key`, and runs the body with the cell's row. The row is valid until the
+    /// transaction's next call.
     private func withRow<Output>(
         _ cell: Int, _ body: (Writer, PackedTable, UnsafeRawBufferPointer) throws(EngineError) -> Output
     ) throws(EngineError) -> Output {

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The open databases of this process, for libraries that may open a path only once: sessions share one handle.
 ///
-/// Each adapter inlines it. Generic code that is not specialised looks metadata up at run time: some 20 us in the first
-/// open of a process.
+/// `@inlinable`, so that the compiler specialises it in each adapter's target: otherwise the first open of a process
+/// would include look-ups of generic metadata, which docs/decisions/0069-malloc.md names among its measured causes.
 @usableFromInline
 package final class OpenStores<Store: AnyObject & Sendable>: Sendable {
     /// Searched linearly: a process has few open databases.

@@ -32,7 +32,7 @@ package final class KeyBuffer {
 
     deinit { start.deallocate() }
 
-    /// Valid as long as the buffer.
+    /// The key, in the buffer's own memory: valid while the buffer lives.
     @inlinable
     package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: PackedKey.byteCount) }
 

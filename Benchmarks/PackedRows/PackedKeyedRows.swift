@@ -42,7 +42,7 @@ package final class PackedKeyedRows {
     static var notPrepared: EngineError { KeyedRows.notPrepared }
 }
 
-/// A change reads the row first, since a value is written as a whole.
+/// `setRow` and `incrementRow` read the row first, since the store writes a value as a whole.
 extension KeyValueSession {
     package func prepareRows(_ rows: KeyedRows) throws(EngineError) {
         keyedRows = try PackedKeyedRows(rows, try table(rows.table))

@@ -1,7 +1,7 @@
 import Harness
 import Measuring
 
-/// Reads of single rows, with the places of their columns.
+/// Reads single rows by key, and adds some of their columns to a digest.
 @usableFromInline
 package struct PackedPoints {
     @usableFromInline let keys: [Int64]
@@ -17,7 +17,7 @@ package struct PackedPoints {
         self.cells = cells
     }
 
-    /// Reads all rows from one version.
+    /// Looks up all keys in `version`.
     @inlinable @inline(__always)
     package func read(
         from version: some KeyValueReader, _ buffer: KeyBuffer, latency: LatencyRecorder?
@@ -25,7 +25,7 @@ package struct PackedPoints {
         try each(latency) { (key, digest) throws(EngineError) in try read(key, from: version, buffer, to: &digest) }
     }
 
-    /// Calls `read` for each key, and times some of the calls.
+    /// Calls `read` for each key; with `latency`, times every 64th call.
     @inlinable @inline(__always)
     package func each(
         _ latency: LatencyRecorder?, _ read: (Int64, inout ReadDigest) throws(EngineError) -> Void
@@ -41,7 +41,7 @@ package struct PackedPoints {
         return digest
     }
 
-    /// A missing row adds nothing.
+    /// Adds the columns of a row to the digest; adds nothing if the row is missing.
     @inlinable @inline(__always)
     package func read(
         _ key: Int64, from version: some KeyValueReader, _ buffer: KeyBuffer, to digest: inout ReadDigest

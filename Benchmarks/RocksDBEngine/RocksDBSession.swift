@@ -6,7 +6,7 @@
     import PackedRows
     import RunRecords
 
-    /// A thread's session on a database. A call that writes is one batch.
+    /// A thread's session on a database. It writes each transaction as one batch.
     final class RocksDBSession: TableSession, QuerySession, SnapshotSession, UpdateSession, DeletionSession,
         KeyedRowSession
     {
@@ -61,7 +61,7 @@
     }
 
     extension RocksDBSession: KeyValueSession {
-        /// An iterator shows the version at its creation.
+        /// A look-up sees the newest version, and an iterator the version at its creation.
         @inline(__always)
         func read<Output>(
             _ reading: KeyValueReading, _ body: (RocksDBStore) throws(EngineError) -> Output
@@ -70,7 +70,8 @@
         @inline(__always)
         func write(_ body: (RocksDBBatch) throws(EngineError) -> Void) throws(EngineError) { try store.write(body) }
 
-        /// Writers take turns. A batch does not show what it holds: all rows are read before it is written.
+        /// Holds a lock, so that one thread of the process at a time reads and then writes. The body's reads do not see
+        /// what the body has added to its batch.
         @inline(__always)
         func change(_ body: (RocksDBBatch) throws(EngineError) -> Void) throws(EngineError) {
             let store = store

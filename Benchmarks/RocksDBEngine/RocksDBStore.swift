@@ -160,7 +160,7 @@
         }
     }
 
-    /// Changes that are written together. Reads see the newest version, without these changes.
+    /// Changes that `rocksdb_write` writes together. Its reads see the newest version, without these changes.
     final class RocksDBBatch: KeyValueWriter {
         let handle = rocksdb_writebatch_create()
         private let store: RocksDBStore

@@ -20,7 +20,7 @@ enum PlantedWork {
         free(memory)
     }
 
-    /// Waits 20 ms in every transaction, once four in a row took 35 ms or more, as with a slow disk.
+    /// Waits 20 ms in every transaction after four in a row that took 35 ms or more, as on a slow disk.
     static func stayAsSlow(as nanoseconds: UInt64) {
         let (slow, enough) = (35_000_000, 4)
         if slowInARow.load(ordering: .relaxed) >= enough {

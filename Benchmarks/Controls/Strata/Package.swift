@@ -10,7 +10,8 @@ let package = Package(
             name: "ControlStrata",
             dependencies: [.product(name: "Strata", package: "Assay")],
             swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)],
-            // As the other controls, and as Assay: no look-up of a function belongs to a figure.
+            // The loader binds all functions at the start, as in the other controls and in Assay: no figure includes
+            // the look-up of a function.
             linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"], .when(platforms: [.linux]))])
     ]
 )

@@ -4,7 +4,8 @@ import Platform
 
 /// A process that adds 1 to one row of a database, each time in a transaction.
 ///
-/// It sends a byte for each acknowledged commit. If it ends without having been told to, it sends the reason last.
+/// It sends a byte for each acknowledged commit. If the engine refuses a call, or the process itself fails, it sends
+/// the reason last.
 final class IncrementProcess {
     /// How it ended.
     enum End: Equatable {

@@ -19,7 +19,7 @@ struct ProcessTimeout {
         let elapsed = Double(MonotonicClock.now() - start) / 1e9
         if elapsed <= seconds { return false }
         let now = ProcessFile.processorWait(processID: processID)
-        // The kernel has no figure for a process that has ended.
+        // The kernel reports no wait of a process that has ended.
         let waited = now > waitedBefore ? Double(now - waitedBefore) / 1e9 : 0
         return elapsed - waited > seconds || elapsed > seconds * Self.most
     }

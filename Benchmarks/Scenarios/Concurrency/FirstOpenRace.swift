@@ -45,7 +45,7 @@ struct FirstOpenRace: Scenario {
             if let signal = ends.compactMap(\.signal).first {
                 return Trial(address: address, outcome: .crashed, detail: "an opener ended by signal \(signal)")
             }
-            if let reason = ends.compactMap(\.broken).first { throw HarnessError("an opener broke: \(reason)") }
+            if let reason = ends.compactMap(\.broken).first { throw HarnessError("an opener failed: \(reason)") }
             if ends.contains(.hung) {
                 return Trial(address: address, outcome: .hung, detail: "an opener was not done after 20 s")
             }

@@ -82,7 +82,7 @@ struct WriterTurns {
 
     init(turns: Int, overtakings: Int) { (self.turns, self.overtakings) = (turns, overtakings) }
 
-    /// Changes nothing: each turn is rolled back. nil if the system does not report which threads sleep.
+    /// Changes nothing: each thread rolls its turns back. nil if the kernel does not report which threads sleep.
     static func run(_ context: CaseContext, at location: DatabaseLocation, threads: Int) throws -> WriterTurns? {
         let (board, line) = (Board(threads), StartLine(count: threads))
         guard FileTree.absolute("/proc/thread-self") != nil else { return nil }

@@ -39,7 +39,7 @@ struct FaultTally {
         if once > 0 {
             context.report.note(
                 "\(name)UNSYNCED ONCE: in \(once) of \(all) trials a commit was acknowledged without its sync, and not "
-                    + "when the trial was repeated: a race, of the engine or of who watches it")
+                    + "when the trial was repeated: a race, of the engine or of the preloaded library")
         }
         return (struck, all)
     }

@@ -1,24 +1,25 @@
 import Harness
 import RunRecords
 
-/// A scenario in which a fault meets a process that plays a drawn script on an engine's own files. What the engine
-/// acknowledged must be there afterwards.
+/// A scenario in which a process plays a drawn script on an engine's own files under a fault: a failing call, a limit,
+/// a kill or a power failure. The scenario then compares the database with what the engine acknowledged.
 protocol FaultedScenario: Scenario {}
 
 extension FaultedScenario {
     var family: Family { .crash }
     var requires: Set<Capability> { [.tables, .persistent, .updates, .deletions] }
-    // Background threads of engines make the N-th call another one in each run.
+    // Background threads of the engine make their calls at other moments in each run, so that the N-th call differs.
     var schedule: Schedule { .free }
     var expects: Promise.Kind? { .durability }
 
-    /// An engine that ends the process instead of using a failing file loses no data: that breaks a promise only where
-    /// it is made.
+    /// An engine that ends its process instead of using a failing file loses no data. It breaks the promise to survive
+    /// damage, if it makes that promise.
     func promise(brokenBy outcome: Outcome) -> Promise.Kind? {
         outcome == .crashed ? .survivesDamage : outcome.brokenPromise(or: expects)
     }
 
-    /// An engine whose documentation excludes a power failure in a class is not judged by the promise there.
+    /// If the scenario cuts power: whether the engine's documentation extends the promise to a power failure in the
+    /// case's durability class. The scenario tests durability in the class `full` alone.
     func isMeant(_ promise: Promise, for test: Case) -> Bool {
         if !restsOnSyncs { return true }
         if promise.kind == .durability && test.durability != .full { return false }
@@ -27,10 +28,11 @@ extension FaultedScenario {
 }
 
 extension CaseContext {
-    /// Runs a trial for each fault, which its description names. `read` gives the fault of a description, which may be
-    /// that of a replay; `reason` says why there are none, which makes the case inconclusive.
+    /// Runs a trial for each fault, whose description is the address of the trial. `read` parses an address, which a
+    /// replay may name; it returns nil for one that the scenario does not try. Without faults the case is inconclusive
+    /// for the given reason.
     ///
-    /// - Returns: whether there were any.
+    /// - Returns: whether `faults` had any.
     func sweep<Fault: CustomStringConvertible>(
         _ faults: [Fault], orElse reason: String, secondsPerTrial: Double = 90, read: @escaping (String) -> Fault?,
         attempt: @escaping (Fault) throws -> (outcome: Outcome, detail: String)

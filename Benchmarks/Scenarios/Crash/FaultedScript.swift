@@ -18,7 +18,7 @@ struct FaultedScript {
     private let witness: IOWitness
     let operations: [ScriptOperation]
     private let keepsAcknowledged: Bool
-    /// The file calls of the script without a fault, and what it used of limited resources if that was measured.
+    /// The file calls of the play without a fault, and, if it was measured, its use of limited resources.
     private(set) var calls = ScriptCalls()
     /// Steps whose commit was durable in the run without a fault.
     private var synced: Set<Int> = []
@@ -27,10 +27,10 @@ struct FaultedScript {
 
     // MARK: Without a fault
 
-    /// Plays the script without a fault, and reports the result as the trial `content`. nil where trials would say
-    /// nothing: the result was wrong, or the preloaded library is missing.
+    /// Plays the script without a fault, and reports the result as the trial `content`. Returns nil if the result is
+    /// wrong, or the preloaded library is missing: no trial could show anything then.
     ///
-    /// `operations`: by default those that the seed draws. `keepsAcknowledged`: by default in the class `full` alone.
+    /// `operations`: by default those that the seed draws. `keepsAcknowledged`: by default only in the class `full`.
     init?(
         _ context: CaseContext, _ operations: [ScriptOperation]? = nil, keepsAcknowledged: Bool? = nil,
         isMeasured: Bool = false,
@@ -86,8 +86,8 @@ struct FaultedScript {
 
     // MARK: Under one
 
-    /// Runs a trial for each fault of a call, and reports how many struck. `plural`: their name. `reason`: why there
-    /// are none. `accepts`: which other faults a replay may ask for.
+    /// Runs a trial for each fault of a call, and reports how many struck. `plural` names the faults in the report,
+    /// `reason` makes a case without faults inconclusive, and `accepts` returns whether a replay may name a fault.
     func sweep(
         _ faults: [CallFault], _ plural: String, orElse reason: String, accepts: @escaping (CallFault) -> Bool
     ) throws {
@@ -100,8 +100,8 @@ struct FaultedScript {
 
     /// Plays the script under a fault, and judges the outcome. For a trial of a sweep.
     ///
-    /// `place`: a directory without files that the trial needs; by default the trial's own. `clear` empties it before
-    /// each play; by default it is made anew.
+    /// `place`: a directory without files that the trial needs; by default one in the trial's directory. `clear`
+    /// empties it before each play; by default the trial removes it and creates it again.
     func attempt(
         _ fault: ScriptFault, _ tally: FaultTally, at place: DatabaseLocation? = nil,
         clear: (() throws -> Void)? = nil

@@ -94,7 +94,7 @@ struct DiskFull: FaultedScenario {
         if isSwept { try tally.report(context, why: "the script found room enough") }
     }
 
-    /// An address that leaves less than 1 GiB; nil for any other one.
+    /// Parses the address of a trial that leaves less than 1 GiB of room; returns nil for any other text.
     private static func room(_ text: String) -> FaultAddress? {
         let address = FaultAddress(text: text)
         guard let room = address.position, room < 1 << 20, address == FaultAddress(.full, room) else { return nil }

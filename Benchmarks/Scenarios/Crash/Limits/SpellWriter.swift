@@ -94,7 +94,7 @@ struct SpellWriter {
         let parts = text.split(separator: "=", omittingEmptySubsequences: false)
         guard parts.count == 3, let acknowledged = Int(parts[0]), let control = SpellCourse(parts[1]),
             let spell = SpellCourse(parts[2])
-        else { throw HarnessError("the report of a writer cannot be read: \(text.prefix(200))") }
+        else { throw HarnessError("cannot read the report of a writer: \(text.prefix(200))") }
         played.courses = (control, spell)
         played.acknowledged = acknowledged
     }

@@ -12,8 +12,8 @@ import Platform
 enum FreshProcess {
     private static let cacheBytes = 32 << 20
 
-    /// Maps linked files, makes the allocator start anew with large blocks, then writes to more memory than a core's
-    /// own cache holds, and releases it.
+    /// Maps linked files, makes the allocator map large blocks separately, then writes to more memory than a core's own
+    /// cache holds, and releases that memory.
     static func prepare() throws {
         mapLinkedFiles()
         AllocationCounter.mapLargeBlocks()
@@ -24,9 +24,9 @@ enum FreshProcess {
         munmap(memory, cacheBytes)
     }
 
-    /// Maps the pages of the program and of its libraries, their variables and the heap, so that no call is a page
-    /// fault: their number in an open would depend on what else is linked into the program. Does nothing without such a
-    /// list of mappings (macOS), and under a kernel before Linux 5.14, which lacks the advice.
+    /// Makes the kernel map the pages of the program and of its libraries, their variables and the heap. Otherwise an
+    /// open would include page faults, and their number would depend on what else is linked into the program. Does
+    /// nothing without a list of mappings (macOS), and under a kernel before Linux 5.14, which lacks the advice.
     private static func mapLinkedFiles() {
         guard let list = fopen("/proc/self/maps", "r") else { return }
         defer { fclose(list) }
@@ -45,10 +45,10 @@ enum FreshProcess {
     private static let populateRead: Int32 = 22
     private static let populateWrite: Int32 = 23
 
-    /// A line of the list, as `55d0c8a00000-55d0c8a5b000 r-xp 00002000 08:01 131 /usr/bin/x`.
+    /// Parses a line of the list, such as `55d0c8a00000-55d0c8a5b000 r-xp 00002000 08:01 131 /usr/bin/x`.
     ///
-    /// - Parameter fileEnd: where the last mapping of a file ends; variables that begin as zeros follow there.
-    /// - Returns: nil for a mapping that is shared, or neither of a file, nor of variables, nor the heap.
+    /// - Parameter fileEnd: the end of the last mapping of a file, where the loader maps variables that begin as zeros.
+    /// - Returns: nil for a shared mapping, and for one that is not of a file, of variables or of the heap.
     private static func mapping(
         _ line: [CChar], after fileEnd: UInt
     ) -> (addresses: Range<UInt>, isWritable: Bool, isFile: Bool)? {

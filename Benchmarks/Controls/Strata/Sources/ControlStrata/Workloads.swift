@@ -21,7 +21,7 @@ struct Workloads {
         case "column-sum": try columnSum()
         case "update-batch": try updateBatch()
         case "delete-half": try deleteHalf()
-        // A new copy, as a case of Assay has: an open may leave files behind.
+        // Makes a new copy, as a case of Assay does: an earlier open may have left files behind.
         case "prepare": _ = try work(true)
         case "load": try loadHere()
         case "open": try openAndRead()
@@ -237,9 +237,9 @@ struct Workloads {
         report("rows_per_second", count / seconds, keys.count, withClose: count / closed)
     }
 
-    /// As Assay does before it times an open: maps the pages of linked files, their variables and the heap, makes the
-    /// allocator map large blocks separately, and fills the processor's caches with other memory. So they contain
-    /// nothing of the database and the engine, even if a process just before this one ran the same code.
+    /// Does what Assay does before it times an open: maps the pages of linked files, their variables and the heap,
+    /// makes the allocator map large blocks separately, and fills the processor's caches with other memory. The caches
+    /// then contain nothing of the database and the engine, even if a process just before this one ran the same code.
     private func prepareProcess() {
         if let list = fopen("/proc/self/maps", "r") {
             var line = [CChar](repeating: 0, count: 8192)
@@ -265,7 +265,7 @@ struct Workloads {
 
     /// Maps the pages of a private mapping of a file, of variables, or of the heap; does nothing for other lines.
     ///
-    /// - Parameter fileEnd: where the last mapping of a file ends; variables that begin as zeros follow there.
+    /// - Parameter fileEnd: the end of the last mapping of a file, where the loader maps variables that begin as zeros.
     private func mapPages(of line: [CChar], fileEnd: inout UInt) {
         let words = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
             .split(separator: " ")
@@ -281,7 +281,7 @@ struct Workloads {
         madvise(UnsafeMutableRawPointer(bitPattern: bounds[0]), Int(bounds[1] - bounds[0]), advice)
     }
 
-    /// On the copy made by `prepare`: from the call of open to the first value.
+    /// Times from the call of open to the first value, on the copy that `prepare` made.
     private mutating func openAndRead() throws {
         let key = choices.below(request.rows)
         prepareProcess()
