@@ -1,6 +1,6 @@
-/// The top-level types, functions and constants of Swift files, and the members of types, found by the form of lines:
-/// `swift format` starts a top-level declaration in the first column and ends it with a brace there, and indents each
-/// level by four spaces. Each `#if` around a declaration moves it by four columns.
+/// Finds the top-level types, functions and constants of a Swift file, and the members of types, by the indentation of
+/// lines: `swift format` starts a top-level declaration in the first column, ends it with a brace there, and indents
+/// each level by four spaces. It also indents the lines inside each `#if` by four spaces.
 struct Declarations {
     enum Kind { case type, extensionOfType, value }
 
@@ -14,13 +14,13 @@ struct Declarations {
         let lines: ClosedRange<Int>
     }
 
-    /// A member of a top-level type, of a type nested in it, or of an extension. Initializers and subscripts have no
-    /// name by which a caller could be found, and are left out.
+    /// A member of a top-level type, of a type nested in it, or of an extension. The parser omits initializers and
+    /// subscripts, because their callers write no name that a search could find.
     struct Member {
         let name: String
-        /// The top-level type that it belongs to.
+        /// The top-level type that contains the member, or the type that the extension extends.
         let outer: String
-        /// An extension adds it, to the extended type itself.
+        /// Whether an extension declares it as a member of the extended type itself, not of a type nested there.
         let isAdded: Bool
         let isPrivate: Bool
     }
@@ -33,12 +33,12 @@ struct Declarations {
     var members: [Member] = []
     /// Identifiers after a dot, each with its first line.
     var memberUses: [Substring: Int] = [:]
-    /// Names that the file declares, also inside of functions, and names of parameters.
+    /// Names that the file declares, local ones included, and each name before a colon: parameters, argument labels.
     private(set) var allNames: Set<String> = []
 
     init(_ source: SwiftSource) {
         var open: (head: Head, first: Int)?
-        /// How many `#if` the line is in; those inside a declaration do not count.
+        /// The number of `#if` blocks around the line. The loop counts no block inside a declaration.
         var conditions = 0
         var isInNested = false
         for (index, whole) in source.codeLines.enumerated() {
@@ -103,7 +103,7 @@ struct Declarations {
         let isPrivate: Bool
     }
 
-    /// The names of a line of cases of an enumeration.
+    /// The names that one `case` line of an enumeration declares.
     private static func cases(_ line: Substring) -> [String] {
         let line = line.hasPrefix("indirect ") ? line.dropFirst(9) : line
         guard line.hasPrefix("case "), !line.hasSuffix(":") else { return [] }

@@ -39,7 +39,7 @@ struct DocumentationTests {
             #expect(places.contains(where: Checkout.exists), "\(guide) names \(name)")
         }
         for folder in floors.folders {
-            #expect(text.contains("\n| \(folder) |"), "\(guide) does not say what \(folder) is")
+            #expect(text.contains("\n| \(folder) |"), "\(guide) has no row for the floor \(folder)")
         }
     }
 
@@ -60,8 +60,8 @@ struct DocumentationTests {
         return places
     }()
 
-    /// The types that a text names in backticks, without its blocks of code: all of them, and those that a folder in
-    /// brackets follows, as in `Runner` (Runs).
+    /// Finds the types that a text names in backticks outside blocks of code.
+    /// - Returns: all of them; and those with a folder in parentheses after them, as in `Runner` (Runs).
     static func types(namedIn text: String) -> (all: Set<String>, placed: [(name: String, folder: String)]) {
         var isCode = false
         var prose = ""
@@ -82,23 +82,23 @@ struct DocumentationTests {
     }
 
     @Test(
-        "every type that the guides to the harness name is declared, in the folder that stands after it",
+        "the sources declare each type that a guide to the harness names, in the folder that the guide writes after it",
         arguments: ["docs/harness.md", "docs/reporting.md"])
     func typesAreDeclared(guide: String) throws {
         let (all, placed) = Self.types(namedIn: try Checkout.text(guide))
         #expect(all.count > 60 && placed.count > 40, "\(all.count) types, \(placed.count) with a folder")
         for name in all.sorted() where Self.places[name] == nil {
             let isTarget = ["Sources", "Benchmarks", "Tests"].contains { Checkout.exists("\($0)/\(name)") }
-            #expect(isTarget, "\(guide) names \(name)")
+            #expect(isTarget, "\(guide) names \(name), which no source declares")
         }
         for (name, folder) in placed {
             let files = Self.places[name] ?? []
-            #expect(files.contains { $0.contains("/\(folder)/") }, "\(guide): \(name) is not in \(folder)")
+            #expect(files.contains { $0.contains("/\(folder)/") }, "\(guide): no file in \(folder) declares \(name)")
         }
     }
 
     @Test(
-        "the guides to the harness say what each floor is",
+        "each guide to the harness describes each floor in a row of a table",
         arguments: [
             ("docs/harness.md", Floors.harness), ("docs/harness.md", Floors.runRecords),
             ("docs/harness.md", Floors.programTrials), ("docs/reporting.md", Floors.reporting),
@@ -110,7 +110,7 @@ struct DocumentationTests {
         }
     }
 
-    @Test("types are found in backticks, with the folder in brackets, and not in blocks of code")
+    @Test("the search finds types in backticks, with the folder in parentheses, and skips blocks of code")
     func typesAreFound() {
         let text = "`Plan` and `Case` (Cases),\n`Run.pairs` of `x`\n```\n`No` (No)\n```\n`A b`"
         let (all, placed) = Self.types(namedIn: text)

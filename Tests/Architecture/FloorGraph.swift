@@ -1,4 +1,4 @@
-/// The rooms that have floors as text, for a screen: `make floors`.
+/// Formats the floors of rooms as lines of text, which `make floors` prints.
 struct FloorGraph {
     private static let width = 120
 
@@ -14,8 +14,9 @@ struct FloorGraph {
         return FloorGraph(Floors.all, sources).lines.joined(separator: "\n")
     }
 
-    /// A line that counts, the floors with their files from the lowest to the highest, what each floor names above it
-    /// by an exception with the number of files that do, and what breaks the rule.
+    /// Formats one room: a line with its counts; its floors from the lowest to the highest, each with its number of
+    /// files; for each floor, the higher declarations that an exception lets it use, each with the number of files that
+    /// use it; the violations.
     private static func lines(_ floors: Floors, _ sources: [(path: String, source: SwiftSource)]) -> [String] {
         let files = floors.read(sources)
         let (found, used) = floors.violations(in: files)

@@ -1,26 +1,27 @@
-/// The members that files of a room add to types of lower floors, and their uses below.
+/// Finds uses of members that a higher floor of a room adds to a type of a lower floor.
 ///
-/// The test knows names, not types. A use of a name counts if every declaration of it in the room stands above. So a
-/// member is not seen whose name a lower floor declares as well, for whatever type; nor is an initializer.
+/// The search compares names, not types. It reports the use of a name if higher floors contain all declarations of that
+/// name in the room. So the search misses a member whose name a lower floor declares too, for any type. It also misses
+/// initializers.
 struct FloorMembers {
-    /// Names that types of other modules have, too: a use of one does not tell which declaration is meant.
+    /// Names that types of other modules declare too: the search cannot decide which declaration a use means.
     private static let ambiguous: Set<String> = [
-        // Of the standard library.
+        // The standard library declares these.
         "add", "append", "filter", "flatMap", "isEmpty", "joined", "sorted", "where",
-        // Of a module below the room.
+        // A module below the room declares these.
         "changes", "deterministic", "element", "limit",
     ]
 
     private struct Added {
         /// The lowest floor that adds it.
         var floor: Int
-        /// The types to which it is added.
+        /// The types to which extensions add it.
         var types: Set<String>
     }
 
     private var added: [String: Added] = [:]
 
-    /// - Parameter types: the lowest floor that declares a type.
+    /// - Parameter types: the lowest floor that declares each type.
     init(_ files: [Floors.File], types: [String: Int]) {
         var lowest: [String: Int] = [:]
         for file in files {
@@ -40,7 +41,8 @@ struct FloorMembers {
         added = added.filter { name, member in member.floor < (lowest[name] ?? .max) }
     }
 
-    /// What a file uses of higher floors: after a dot, or by its bare name in a file that declares or extends the type.
+    /// Finds the members of higher floors that a file uses: after a dot, or by the bare name if the file declares or
+    /// extends the type.
     func uses(in file: Floors.File) -> [(member: String, floor: Int, line: Int)] {
         let own = Set(file.declarations.outer.map { $0.name.prefix { $0 != "." } })
         return added.compactMap { name, member in

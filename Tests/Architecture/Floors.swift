@@ -7,7 +7,7 @@
 struct Floors {
     /// The path of the target from the root of the checkout, with a slash at the end.
     let room: String
-    /// The floors, from the lowest to the highest. An empty name stands for the files in the room's own folder.
+    /// The floors, from the lowest to the highest. An empty name means the files in the room's own folder.
     let folders: [String]
     /// Reasons for which the files of a folder may name a declaration of a higher one, by `Folder: Name`, or use a
     /// member that a higher one adds, by `Folder: Type.member`.
@@ -51,7 +51,8 @@ struct Floors {
         }
     }
 
-    /// The violations, and the exceptions that were needed, each with the number of files that need it.
+    /// Finds references to higher floors.
+    /// - Returns: the violations; and the exceptions that allowed a reference, each with the number of such files.
     func violations(in files: [File]) -> (found: [Violation], used: [String: Int]) {
         var found: [Violation] = []
         var used: [String: Int] = [:]

@@ -10,7 +10,7 @@ struct FloorsTests {
         #expect(files.count >= 30, "the room was not found")
         let (found, used) = floors.violations(in: files)
         for violation in found { Issue.record("\(violation)") }
-        #expect(Set(floors.exceptions.keys).subtracting(used.keys) == [], "exceptions that nothing needs any more")
+        #expect(Set(floors.exceptions.keys).subtracting(used.keys) == [], "no file needs these exceptions")
         #expect(floors.exceptions.values.allSatisfy { !$0.isEmpty })
         for folder in floors.folders {
             #expect(files.contains { floors.folder(of: $0.path) == folder }, "\(folder) has no file")
@@ -38,7 +38,7 @@ struct FloorsTests {
     func plantedInObjects(folder: String, text: String) { expectSeen(in: .objects, folder, text) }
 
     @Test(
-        "a planted upward reference in a room of the harness is found",
+        "the check finds a planted upward reference in a room of the harness",
         arguments: [
             (Floors.runRecords, "Measurements", "func planted(_ claim: RunClaim) {}"),
             (.runRecords, "Cases", "extension RunHeader {}"), (.runRecords, "Runs", "let planted = Gate.self"),
@@ -55,7 +55,7 @@ struct FloorsTests {
     func plantedInHarness(floors: Floors, folder: String, text: String) { expectSeen(in: floors, folder, text) }
 
     @Test(
-        "a planted member that a higher floor adds is found where a lower one uses it",
+        "the check finds a planted member of a higher floor in a file of a lower floor that uses it",
         arguments: [
             (
                 Floors.storage, "PageReader", "Versions", "Rows",
@@ -85,7 +85,7 @@ struct FloorsTests {
         #expect(found.filter { $0.path == path }.count == 1, "\(found)")
     }
 
-    @Test("the graph has a line of floors per room, and its exceptions by folder with the files that need them")
+    @Test("the graph prints a line of floors per room, and per folder its exceptions with their numbers of files")
     func graph() {
         let files = [
             ("Low/A", "let a: Excused?"), ("Low/B", "let b: Excused?"), ("Low/C", "let c: Tower?"),
@@ -127,7 +127,7 @@ struct FloorsTests {
         "struct Ground {\n    var depth = 1\n    struct Stone {\n        var weight = 1\n    }\n}\n"
 
     @Test(
-        "members that an upper floor adds are found, wherever they are used",
+        "the check finds each form of use of a member that a higher floor adds",
         arguments: [
             ("extension Ground {\n    func lift() {}\n}", "let a = Ground().lift()"),
             ("extension Ground {\n    var height: Int { 1 }\n}", "extension Ground {\n    var a: Int { height }\n}"),
@@ -141,7 +141,7 @@ struct FloorsTests {
     }
 
     @Test(
-        "a member that a lower floor has as well, or that is private, is ignored",
+        "the check ignores private members, and names that a lower floor, the file or the standard library declares",
         arguments: [
             ("extension Ground {\n    private func lift() {}\n}", "let a = ground.lift()"),
             ("private extension Ground {\n    func lift() {}\n}", "let a = ground.lift()"),

@@ -1,27 +1,28 @@
-/// Folders of one name have one meaning, in whatever room they stand: a reader who knows one of them knows the others.
+/// The rule refuses two folders of one name in the sources, unless ``shared`` states the purpose that all folders of
+/// the name have.
 enum FolderNames {
-    /// The names that several folders of the sources have, each with what all of them are about.
+    /// The names that several folders of the sources have, each with the purpose that all of these folders have.
     static let shared: [String: String] = [
-        "Archive": "finished runs that are kept: their records, and reports about them",
-        "Cases": "one case of a run: its record, its course, and the commands about it",
-        "Charts": "drawings of figures: the drawing itself, and the section of a page that shows it",
+        "Archive": "finished runs in an archive: their records, and reports about them",
+        "Cases": "one case of a run: its record, the code that runs it, and the commands that show it",
+        "Charts": "drawings of figures: the drawing, and the section of a page that contains it",
         "Collections": "lists, sets and maps: the objects of a program, and the trees that store them",
-        "Comparing": "two runs, two builds or two stores side by side",
+        "Comparing": "comparisons of two runs, two builds or two stores",
         "Concurrency": "a family of scenarios",
-        "Damage": "wrong bytes in files: trials that write them, and what a check found of them",
-        "Figures": "what was measured: its records, the values that a report shows, and the sections that show them",
-        "Gate": "counts of a run beside those of a baseline: the decision, and reports about it",
+        "Damage": "wrong bytes in files: trials that write them, and the record of those that a store has found",
+        "Figures": "measured figures: their records, the values in a report, and the sections of pages for them",
+        "Gate": "comparison of a run's counts with those of a baseline: the decision, and reports about it",
         "Growth": "a family of scenarios",
-        "Migration": "from one schema or store to the next: the library's part, and a family of scenarios",
-        "Opening": "from a closed database to the first read: the engine's part, and scenarios that time it",
+        "Migration": "change from one schema or store to the next: the library's part, and a family of scenarios",
+        "Opening": "opening a database, up to the first read: the engine's part, and scenarios that time it",
         "Queries": "conditions on rows: the library's part, and a family of scenarios",
-        "Runs": "a directory of cases: its record, and how it comes about",
-        "Stores": "one adapter for each kind of store that a migration reads or writes",
+        "Runs": "a directory of cases: its record, and the code that writes it",
+        "Stores": "the stores that a migration reads or writes: adapters to them, their files, and stores of scenarios",
         "Workload": "a family of scenarios",
-        "Writing": "changes from the call to the commit: the engine's part, and scenarios that time it",
+        "Writing": "changes of stored data: the libraries' parts that make or store them, and scenarios that time them",
     ]
 
-    /// The names that several folders have and that `shared` lacks. A target counts as a folder.
+    /// - Returns: a violation for each name that several folders have and `shared` lacks. A target counts as a folder.
     static func violations(in paths: [String]) -> [Violation] {
         var folders: [Substring: Set<Substring>] = [:]
         for path in paths where path.hasPrefix("Sources/") || path.hasPrefix("Benchmarks/") {
@@ -32,7 +33,7 @@ enum FolderNames {
         return folders.filter { $0.value.count > 1 && shared[String($0.key)] == nil }.sorted { $0.key < $1.key }.map {
             Violation(
                 path: $0.value.sorted().joined(separator: ", "),
-                rule: "folders of one name mean one thing: rename one, or say in FolderNames what both are about")
+                rule: "several folders have this name: rename one, or state their common purpose in FolderNames")
         }
     }
 }

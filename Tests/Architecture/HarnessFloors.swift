@@ -2,7 +2,7 @@ extension Floors {
     static let runRecords = Floors(
         room: "Sources/RunRecords/",
         folders: [
-            // Figures, and tables of rows, without the case that they belong to.
+            // Figures and tables of rows. Their files do not know cases.
             "Measurements", "DatasetTables",
             // One case; a run, which is a directory of cases; what follows from the figures of a run.
             "Cases", "Runs", "Figures",
@@ -14,15 +14,15 @@ extension Floors {
     static let harness = Floors(
         room: "Sources/Harness/",
         folders: [
-            // What the self-test plants; the operating system, without a word about cases.
+            // The mistakes that the self-test plants; calls of the operating system. Their files do not know cases.
             "Mistakes", "System",
-            // What an engine is; when requests arrive; what a scenario is, and what it gets and reports.
+            // The protocol of engines; the times at which requests arrive; the protocol, input and report of scenarios.
             "Engines", "Load", "Cases",
-            // Which cases a run has; which content is right.
+            // The cases that a plan selects; the content that an oracle expects.
             "Plans", "Oracles",
-            // A case in a process of its own; builds of revisions; a run of many cases.
+            // The worker process of a case; builds of revisions; the runner of many cases.
             "Workers", "Revisions", "Runs",
-            // What a user asks of runs: two builds, a profile, the self-test.
+            // Commands that start runs: a comparison of two builds, a profile, the self-test.
             "Comparing", "Profiles", "SelfTest",
         ],
         exceptions: [:])
@@ -30,11 +30,11 @@ extension Floors {
     static let reporting = Floors(
         room: "Sources/Reporting/",
         folders: [
-            // Numbers, tables and markup as text; a run, worked out once.
+            // Numbers, tables and markup as text; the digest of a run, from which all reports read.
             "Text", "Digest",
-            // What is shown, before it has a form: figures, the words for them, drawings.
+            // The content that all forms of a report show: figures, the words for them, drawings.
             "Figures", "Words", "Charts",
-            // The forms.
+            // The forms of a report.
             "Terminal", "HTML", "CSV", "Exports", "Archive", "Gate",
         ],
         exceptions: [:])
@@ -42,19 +42,20 @@ extension Floors {
     static let programTrials = Floors(
         room: "Sources/ProgramTrials/",
         folders: [
-            // Starting a program and watching it end; running trials in lanes; recording a program's calls.
+            // Code that starts a program and waits for its end; runs trials in lanes; records a program's calls.
             "Programs", "Trials", "Recording",
-            // What is done to its files or calls: the power fails, bytes change, a call fails.
+            // The faults that trials apply to its files or calls: a loss of power, changed bytes, a failed call.
             "PowerFailure", "Damage", "Failing",
         ],
         exceptions: [:])
 
-    /// The files in the room's own folder register the scenarios, and stand above all of them.
+    /// The files in the room's own folder register the scenarios. They are the highest floor.
     static let scenarios = Floors(
         room: "Benchmarks/Scenarios/",
         folders: [
-            // What scenarios of several families have in common: databases that are opened, loaded and copied; metrics
-            // and tallies; rows and the content that they must lead to; processes and threads that work on a database.
+            // Parts that scenarios of several families use: databases that a scenario opens, loads and copies; metrics
+            // and tallies; rows, and the content that a check expects after them; processes and threads that work on a
+            // database.
             "Databases", "Findings", "Content", "Actors",
             // The families of scenarios, and Keyed, the load of YCSB.
             "Queries", "Migration", "Keyed", "Concurrency", "Crash", "Growth", "Corruption", "Workload", "",

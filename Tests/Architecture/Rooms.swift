@@ -12,7 +12,7 @@ struct Rooms {
     /// Rooms below both the tools and the harness. They depend on neither, and the product Strata uses only Platform.
     static let ground: Set<String> = ["Platform", "Seeds", "JSONText", "Commands", "Files"]
 
-    /// The room that alone imports the C library of a system, and exports it: ``systems``.
+    /// The only room that imports the C library of a system (``systems``). It exports the library to other rooms.
     static let chooserOfSystem = "Platform"
 
     /// The C libraries that may be linked into an application through the product Strata.

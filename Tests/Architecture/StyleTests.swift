@@ -53,7 +53,7 @@ struct StyleTests {
         #expect(FolderSizes.violations(in: paths + ["Sources/A/One.swift"]).map(\.path) == ["Sources/A"])
     }
 
-    @Test("folders of one name have a common meaning, and a name that means two things is found")
+    @Test("the rule finds a name that two folders have without a common purpose")
     func folderNames() {
         for violation in FolderNames.violations(in: Checkout.swiftFiles.map(\.file.path)) {
             Issue.record("\(violation)")

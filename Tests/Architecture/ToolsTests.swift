@@ -172,12 +172,12 @@ struct PlansToolTests {
     }
 }
 
-/// Tools/docs-tables with a fake tool, on documents in a folder of its own.
+/// Runs Tools/docs-tables with a fake tool, on documents in a folder of the test.
 @Suite("Tools: docs-tables")
 struct DocsTablesToolTests {
     private static let head = "| family | scenarios | a |\n|---|---|---|\n"
 
-    /// The status, and the documents afterwards.
+    /// - Returns: the status of the script, and the documents as the script leaves them.
     private static func run(listing: String) throws -> (status: Int32, guide: String, readme: String) {
         let files = FileManager.default
         let folder = files.temporaryDirectory.appendingPathComponent("tables-\(UUID().uuidString)")
@@ -201,7 +201,7 @@ struct DocsTablesToolTests {
         return (process.terminationStatus, try text(guide), try text(readme))
     }
 
-    @Test("the table and the number are those that the tool prints; all else stays")
+    @Test("the script writes the table and the number that the tool prints, and changes nothing else")
     func written() throws {
         let table = Self.head + "| growth | 3 | 2 |\n| crash | 1 | 1 |\n| all | 4 | 3 |\n"
         let written = try Self.run(listing: table + "\ngrowth  a\n| not of the table |\n")
@@ -210,7 +210,7 @@ struct DocsTablesToolTests {
         #expect(written.readme == "0.1: 4 scenarios, file format 2\n")
     }
 
-    @Test("without an engine, or without a table, nothing is written")
+    @Test("the script writes nothing if an engine is not built, or if the tool prints no table")
     func refused() throws {
         let table = Self.head + "| all | 4 | 3 |\n"
         for listing in [table + "b is not built (apt-get install libb)\n", "no table\n"] {

@@ -9,8 +9,8 @@ enum TypeSizes {
     /// Types that may be longer, `Target: Type`, each with its reason.
     static let longTypes: [String: String] = [
         "Sources/Strata: RealmInstance":
-            "what reads through a version: its rows and classes; goes to the next version and tells its observers",
-        "Sources/Strata: Realm": "what a program calls of an open database: no state but its instance",
+            "reads the rows and classes of a version; advances to the next version and notifies its observers",
+        "Sources/Strata: Realm": "what a program calls on an open database: it stores no state but its instance",
         "Sources/Strata: ObjectBase": "the class that all of a program's classes share",
         "Sources/Strata: RealmCollection":
             "what a program calls of every collection: no state, an extension for each floor",

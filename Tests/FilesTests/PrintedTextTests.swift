@@ -3,7 +3,7 @@ import Testing
 
 @Suite("PrintedText")
 struct PrintedTextTests {
-    @Test("control characters are escaped readably")
+    @Test("`escaped` replaces each control character by a readable escape")
     func escaped() {
         #expect(PrintedText.escaped("a plain line: \u{E9}, \u{1F600}") == "a plain line: \u{E9}, \u{1F600}")
         let steering = PrintedText.escaped("\u{1B}]0;owned\u{7}\u{1B}[2Jbad\r\n\t")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("ScratchDirectory")
 struct ScratchDirectoryTests {
-    @Test("a directory in memory with a living owner, or without our marker, is left alone")
+    @Test("`removeAbandoned` keeps a directory in memory with a living owner, and one without the marker")
     func memory() throws {
         let temporary = try TemporaryDirectory()
         let parent = temporary.path

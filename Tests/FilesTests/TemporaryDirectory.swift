@@ -1,7 +1,7 @@
 import Files
 import Platform
 
-/// A directory that is removed with the value.
+/// A directory that the object creates, and removes when it is released.
 package final class TemporaryDirectory {
     package let path: String
 

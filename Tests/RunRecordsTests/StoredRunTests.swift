@@ -4,9 +4,9 @@ import Testing
 
 @testable import RunRecords
 
-/// A run that `assay run smoke` wrote, with four of its cases: a sweep with causes, a case that does not apply, one
-/// with a distribution of latencies, one with sizes over time.
-@Suite("A stored run is read, and written again byte for byte")
+/// Decodes a run that `assay run smoke` wrote, with four of its cases: a sweep with causes, a case that does not apply,
+/// one with a distribution of latencies, one with sizes over time.
+@Suite("The records decode a stored run, and encode it byte for byte")
 struct StoredRunTests {
     static let directory = RunDirectory(
         path: #filePath.split(separator: "/").dropLast(2).reduce("") { $0 + "/" + $1 } + "/Fixtures/run-2")
@@ -27,7 +27,7 @@ struct StoredRunTests {
         #expect(results.map { $0.json.text + "\n" }.joined() == (try Self.text(Self.directory.resultsFile)))
     }
 
-    @Test("series and trials")
+    @Test("series, and the map of the sweep")
     func details() throws {
         let run = try Self.directory.load()
         #expect(run.isFinished && run.details.count == 3)
@@ -38,7 +38,7 @@ struct StoredRunTests {
         #expect(run.results.filter { !$0.causes.isEmpty }.map(\.trialCount) == [60])
     }
 
-    @Test("an error names the file, the line and the path of the member")
+    @Test("an error names the path of the member and the expected kind")
     func place() throws {
         let line = try #require(Self.text(Self.directory.resultsFile).split(separator: "\n").first)
         let damaged = line.replacing(#""statistic":"count""#, with: #""statistic":7"#, maxReplacements: 1)

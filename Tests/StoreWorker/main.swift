@@ -14,8 +14,8 @@ import Synchronization
 //     StoreWorker PATH fork ROW          forks. In the child the parent's store refuses every use (f). The child opens
 //                                        the store for itself and increments ROW (A). The parent increments row 1 (a)
 //     StoreWorker PATH fork-idle         forks in the middle of a transaction; then both processes only wait
-//     StoreWorker PATH fork-pin          pins the newest version without a lock, and forks. The child drops its copy of
-//                                        the pin and ends; then (p) the parent reads as under `pin`
+//     StoreWorker PATH fork-pin          pins the newest version without a lock, and forks. The child releases its copy
+//                                        of the pin and ends. Then the parent reads as under `pin` (p)
 //     StoreWorker PATH grow ROW          increments ROW; the first half of the transactions inserts further rows, the
 //                                        second deletes them, so that there is something to compact
 //     StoreWorker PATH damage PAGE       notes a page as damaged, and acknowledges it at the stop
@@ -230,7 +230,7 @@ func forkAndWrite(_ store: Store, _ row: Int) throws {
     if status != 0 { throw Wrong(text: "the child ended with \(status)") }
 }
 
-/// Reads a pinned version and the newest one until the stop.
+/// Reads a pinned version and the newest one in turns until the stop.
 func read(_ store: Store, _ snapshot: Snapshot) throws {
     let total = try check(snapshot.view)
     say(UInt8(ascii: "p"))
@@ -327,7 +327,7 @@ func run() throws {
         say(UInt8(ascii: "a"))
     case "pin": try read(store, try store.snapshot())
     case "fork-pin":
-        // The first snapshot of a version is pinned under the store's lock, the next one without it.
+        // The store pins the first snapshot of a version under its monitor, and the next one without it.
         var pinned: Snapshot? = try store.snapshot()
         pinned = try store.snapshot()
         let child = forkProcess()

@@ -11,7 +11,7 @@
             #expect(PlantedMistake.allCases.filter(\.isPlanted).map(\.rawValue) == named.map { [$0] } ?? [])
         }
 
-        @Test("the name of a mistake shows which library has it: Strata, StoreMigration or CoreDataFiles")
+        @Test("the name of a mistake begins with the library that contains it: Strata, StoreMigration or CoreDataFiles")
         func names() {
             for mistake in PlantedMistake.allCases {
                 #expect(["strata-", "migration-", "coredata-"].contains { mistake.rawValue.hasPrefix($0) })

@@ -58,7 +58,7 @@ struct EngineCoverageTests {
         let start = try #require(
             lines.firstIndex(of: table[0]), "docs/assay.md has no table with the head \(table[0]): make docs-tables"
         )
-        #expect(Array(lines[start...].prefix(table.count)) == table, "make docs-tables writes what it needs")
+        #expect(Array(lines[start...].prefix(table.count)) == table, "the table is out of date: make docs-tables")
         let all = try #require(table.last).split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
         let readme = try FileTree.readText(root.appendingPathComponent("README.md").path)
         #expect(readme.contains("\(all[1]) scenarios"), "README.md says how many scenarios there are: \(all[1])")

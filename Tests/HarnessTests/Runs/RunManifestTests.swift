@@ -7,7 +7,7 @@ import Testing
 
 @Suite("RunManifest")
 struct RunManifestTests {
-    @Test("the manifest of a stored run is read, and written again byte for byte")
+    @Test("the manifest decodes the file of a stored run, and encodes it byte for byte")
     func stored() throws {
         let fixtures = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 } + "/Fixtures"
         let manifest = try RunManifest.read(from: RunDirectory(path: fixtures + "/run-2"))

@@ -10,8 +10,9 @@ import Synchronization
 /// over writing, and close one by one.
 ///
 /// Each transaction adds 1 to a row of its process and to row 0, which gives the total order: the state after any
-/// number of transactions is known. Each process also reads: a snapshot has at least what any process has acknowledged
-/// or read before, and a pinned version stays as it is. Threads run freely, so a seed repeats what each does, not when.
+/// number of transactions is known. Each process also reads: its snapshot must contain every transaction that any
+/// process acknowledged or read before, and a version must not change while the process pins it. Threads run freely, so
+/// a seed repeats what each does, not when.
 final class SharedHistory: Sendable {
     struct Wrong: Error, CustomStringConvertible {
         var description: String
@@ -148,12 +149,13 @@ final class SharedHistory: Sendable {
         try store.close()
     }
 
-    /// Reads the newest version.
+    /// Pins and reads the newest version.
+    /// - Throws: ``Wrong`` if it lacks a transaction that a process had acknowledged or read.
     private func read(_ store: Store) throws -> (snapshot: Snapshot, counts: [Int]) {
         let least = known.withLock { $0 }
         let snapshot = try store.snapshot()
         let counts = try Self.counts(snapshot.view)
-        if counts[0] < least { throw Wrong(description: "a snapshot has \(counts[0]) after \(least) were seen") }
+        if counts[0] < least { throw Wrong(description: "a snapshot has \(counts[0]), a process saw \(least) before") }
         known.withLock { $0 = max($0, counts[0]) }
         return (snapshot, counts)
     }

@@ -6,13 +6,13 @@ import Synchronization
 
 @testable import StrataStorage
 
-/// One run of a few threads over a tiny store that several stores, each acting as a process, have open under one
-/// schedule.
+/// Runs a few threads under one schedule. Several stores have one tiny database open, and each acts as a process.
 ///
-/// Checked: no increment is lost; a snapshot has every commit that was acknowledged in any process, and everything that
-/// an earlier snapshot of any process had; at each point of the schedule readers of a process pin the version that all
-/// processes see as the newest, or none; a pinned version does not change, although free pages are filled with a
-/// pattern after each commit; no pin is left at the end; the content after reopening.
+/// The run checks that every increment is in the database at the end and after a reopening; that a snapshot has every
+/// commit that any process acknowledged, and everything that an earlier snapshot of any process had; that at each point
+/// of the schedule readers without the monitor pin the newest published version, or none; that a pinned version does
+/// not change, although the writer fills free pages with a pattern after each commit; that no process keeps a pin after
+/// its threads have ended.
 final class ScheduledProcesses: Sendable {
     /// The operations of a thread, all in one process.
     struct Thread: Sendable {
@@ -35,7 +35,7 @@ final class ScheduledProcesses: Sendable {
     private let shared: ScheduledTable
     /// The scheduler's baton guards all state here; the mutexes only satisfy the compiler.
     private let acknowledged = Mutex<Int64>(0)
-    /// The highest count that a commit or a snapshot has told of.
+    /// The highest count that a thread has committed or read.
     private let known = Mutex<Int64>(0)
     private let failure = Mutex<String?>(nil)
 
@@ -117,7 +117,7 @@ final class ScheduledProcesses: Sendable {
     }
 
     private func expect(_ count: Int64, atLeast least: Int64) throws {
-        if count < least { throw Wrong(description: "a snapshot has \(count) increments after \(least) were seen") }
+        if count < least { throw Wrong(description: "a snapshot has \(count) increments, a thread saw \(least)") }
         known.withLock { $0 = max($0, count) }
     }
 
@@ -125,7 +125,7 @@ final class ScheduledProcesses: Sendable {
         let transaction = try store.beginWrite()
         let count = try ScheduledStore.counter(transaction.view)
         try transaction.set(0, RowKey(0), column: 0, to: .integer(count + 1))
-        // A guest cannot write a long value, and becomes the owner.
+        // A guest cannot write a long value: its process becomes the owner.
         let text = [UInt8](repeating: UInt8(truncatingIfNeeded: count), count: isLarge ? 5_000 : 20)
         try text.withUnsafeBytes { try transaction.set(0, RowKey(0), column: 1, to: .bytes($0)) }
         try transaction.commit()
@@ -134,7 +134,7 @@ final class ScheduledProcesses: Sendable {
         for each in all { try fillFreePages(of: each, all) }
     }
 
-    /// Fills the pages that are free in the process that owns writing.
+    /// Fills the free pages with the pattern, if the store's process owns writing.
     private func fillFreePages(of store: Store, _ all: [Store]) throws {
         try store.gate.whileHeld { _ in
             guard store.commits.monitor.withLock({ store.commits.state.isOwner && !store.commits.state.isClosed })
@@ -156,7 +156,8 @@ final class ScheduledProcesses: Sendable {
         }
     }
 
-    /// Pins as a reader does, without the monitor, which another thread may hold.
+    /// Pins as a reader does, and compares the pinned publication with the newest one. The check takes no monitor,
+    /// because another thread may hold it.
     private func checkWhatReadersPin(_ store: Store) {
         let pin: ReaderPin
         switch store.commits.visible.pin() {
@@ -178,7 +179,7 @@ final class ScheduledProcesses: Sendable {
         let count = acknowledged.withLock { $0 }
         for (number, store) in stores.enumerated() where store.isOpen {
             if try ScheduledStore.counter(store.snapshot().view) != count {
-                throw Wrong(description: "process \(number) has lost an increment")
+                throw Wrong(description: "the newest version of process \(number) lacks an increment")
             }
         }
         for (number, store) in stores.enumerated() where store.isOpen {
@@ -189,7 +190,7 @@ final class ScheduledProcesses: Sendable {
         let again = try open(disk.kill(), CooperativeScheduling(Seed(2)))
         try again.checkInvariants()
         if try ScheduledStore.counter(again.snapshot().view) != count {
-            throw Wrong(description: "an increment is lost after a reopening")
+            throw Wrong(description: "the reopened store lacks an increment")
         }
         try again.close()
     }

@@ -17,7 +17,7 @@ enum ScheduledOperation: Sendable, CustomStringConvertible {
     case pin
     /// Releases the thread's oldest pin.
     case unpin
-    /// Releases the oldest pin of any thread, which may have been taken on another one.
+    /// Releases the pin with the lowest number, which another thread may have taken.
     case unpinAny
     /// Changes the counter and rolls back.
     case rollBack
@@ -36,12 +36,13 @@ enum ScheduledOperation: Sendable, CustomStringConvertible {
     }
 }
 
-/// One run of a few threads over a tiny store under one schedule.
+/// Runs a few threads over a tiny store under one schedule.
 ///
-/// Checked: no increment is lost; observers are notified of versions in order; a snapshot has every acknowledged
-/// commit, and everything that an earlier snapshot had; under full durability what it has survives a power loss at that
-/// moment; a pinned version does not change, although free pages are filled with a pattern at once; no pin is left, and
-/// the invariants hold at the end; the content after reopening.
+/// The run checks that every increment is in the store at the end and after a reopening; that the store notifies
+/// observers of versions in order; that a snapshot has every acknowledged commit, and everything that an earlier
+/// snapshot had; that under full durability these survive a power loss at that moment; that a pinned version does not
+/// change, although the run fills free pages with a pattern at once; that the store keeps no pin after its threads have
+/// ended, and keeps its invariants.
 final class ScheduledStore: Sendable {
     struct Wrong: Error, CustomStringConvertible {
         var description: String
@@ -56,7 +57,7 @@ final class ScheduledStore: Sendable {
     private let durability: Durability
     /// The scheduler's baton guards all state here; the mutexes only satisfy the compiler.
     private let acknowledged = Mutex(0)
-    /// The highest count that a commit or a snapshot has told of.
+    /// The highest count that a thread has committed or read.
     private let known = Mutex<Int64>(0)
     private let heard = Mutex<[UInt64]>([])
     private let patterned = Mutex<Set<Int>>([])
@@ -118,7 +119,7 @@ final class ScheduledStore: Sendable {
         return store
     }
 
-    /// Makes the row of the counter, and some others.
+    /// Inserts the row of the counter, and some others.
     static func prepare(_ store: Store) throws {
         let columns = [
             ColumnDefinition(id: ColumnID(1), name: "count", type: .integer, index: .ordered),
@@ -157,7 +158,7 @@ final class ScheduledStore: Sendable {
                 guard let snapshot = try unlessClosed({ try store.snapshot() }) else { continue }
                 let digest = try StoreProgram.digest(snapshot.view)
                 let count = try Self.counter(snapshot.view)
-                if count < least { throw Wrong(description: "a snapshot has \(count), and \(least) were seen before") }
+                if count < least { throw Wrong(description: "a snapshot has \(count), a thread saw \(least) before") }
                 known.withLock { $0 = max($0, count) }
                 expectKept(count)
                 pins.withLock { $0[id] = PinnedVersion(snapshot: snapshot, digest: digest) }
@@ -167,7 +168,7 @@ final class ScheduledStore: Sendable {
             case .close:
                 try store.close()
                 if try unlessClosed({ try store.snapshot() }) != nil {
-                    throw Wrong(description: "a closed store gives a snapshot")
+                    throw Wrong(description: "a closed store returns a snapshot")
                 }
             }
         }
@@ -284,7 +285,7 @@ final class ScheduledStore: Sendable {
         }
         if try unlessClosed({ try store.snapshot() }) != nil {
             // Every thread has released its pins.
-            if store.activeVersions != 1 { throw Wrong(description: "a version is kept without a pin") }
+            if store.activeVersions != 1 { throw Wrong(description: "the store keeps a version without a pin") }
             try store.checkInvariants()
             try store.close()
         }

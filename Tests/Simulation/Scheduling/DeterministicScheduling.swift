@@ -8,8 +8,8 @@ import Synchronization
 ///
 /// Each thread is a real one with a semaphore of its own. A thread may pass the baton to another one at these points:
 /// before it takes a lock, when it waits for a condition, and at `spawn`, `yield` and `pause`. A simulated disk can be
-/// set to yield before its operations. Time is simulated: it passes when a thread that pauses goes on, which the
-/// schedule decides, and when no thread can go on but by a deadline.
+/// set to yield before its operations. The scheduler simulates time: it advances the clock when the schedule resumes a
+/// thread that pauses, and when only a deadline can resume a thread.
 ///
 /// Concurrency: the baton guards everything. Only the thread that has it calls, and the semaphore that passes it orders
 /// the work of the two threads.
@@ -18,7 +18,7 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
         case ready
         case locking(DeterministicMonitor)
         case waiting(DeterministicMonitor, until: UInt64)
-        /// In a pause, until a moment.
+        /// The thread pauses until this time. The schedule may resume it at any point, which advances the clock.
         case pausing(UInt64)
         case joining(Set<Int>)
         case done
@@ -27,7 +27,7 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
     private struct Member {
         var label: String
         var state = State.ready
-        /// Its last wait ended by the deadline.
+        /// Whether the deadline ended its last wait.
         var isLate = false
         let turn = DispatchSemaphore(value: 0)
     }
@@ -47,15 +47,15 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
     private var heldMonitors = 0
     /// Called at every point with the baton, while no monitor is held, for checks and for overwriting free pages.
     var atEveryPoint: (() -> Void)?
-    /// The same while monitors may be held, for checks that take none.
+    /// Called at every point with the baton, also while threads hold monitors, for checks that take none.
     var atAnyPoint: (() -> Void)?
     private(set) var points = 0
-    /// Nanoseconds since the start.
+    /// Simulated nanoseconds since the start.
     private var clock: UInt64 = 0
 
     /// A history with more points than this is considered endless.
     private static let pointLimit = 2_000_000
-    /// A history in which threads go on by deadlines alone for so long is over: the others will never run again.
+    /// The scheduler reports a deadlock if no thread can run, and the nearest deadline is at this time or later.
     private static let timeLimit: UInt64 = 1_000_000_000_000
 
     init(_ chooser: any ScheduleChoosing) { self.chooser = chooser }
@@ -172,7 +172,7 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
         return next
     }
 
-    /// Threads that can go on: the running one first, unless it pauses; those in a pause last.
+    /// Threads that can run: the current one first, unless it pauses; pausing threads last.
     private var runnable: [Int] {
         var ready: [Int] = []
         var pausing: [Int] = []
@@ -188,7 +188,7 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
     }
 
     /// Ends the waits with the nearest deadline.
-    /// - Returns: their threads.
+    /// - Returns: the threads that waited for it; none if it is past the limit of time.
     private func letTimePass() -> [Int] {
         let ends = members.map { member in
             if case .waiting(_, let until) = member.state { until } else { UInt64.max }

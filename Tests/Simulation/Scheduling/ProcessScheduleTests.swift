@@ -2,7 +2,7 @@ import FaultModel
 import Seeds
 import Testing
 
-/// Histories of threads in several processes that have one store open, under schedules (``ScheduleSearch``).
+/// Runs threads of several processes, which have one store open, under many schedules (``ScheduleSearch``).
 @Suite(.serialized) struct ProcessScheduleTests {
     typealias Thread = ScheduledProcesses.Thread
 

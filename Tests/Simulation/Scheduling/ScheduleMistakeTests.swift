@@ -6,20 +6,20 @@
 
     @testable import StrataStorage
 
-    /// Mistakes in the steps by which readers pin versions. Each is planted in a process of its own, and schedules
-    /// drawn by seeds must find it.
+    /// Plants mistakes in the steps by which readers pin versions. Each test plants one in a process of its own, in
+    /// which one of ``schedules`` schedules, drawn by seeds, must fail.
     @Suite(.serialized) struct ScheduleMistakeTests {
         private static let schedules: UInt64 = 400
         private static let found: Int32 = 17
 
-        /// Two readers whose pins begin and end while versions are replaced.
+        /// A writer replaces versions while two readers pin and unpin them.
         private static let readers: [[ScheduledOperation]] = [
             [.increment, .increment, .increment, .increment], [.pin, .pin, .unpin, .unpin, .pin, .unpinAny, .pin],
             [.pin, .unpinAny, .pin, .pin, .unpin],
         ]
         private static let close: [[ScheduledOperation]] = [[.pin, .pin], [.pin, .close]]
 
-        /// Ends the process, with ``found`` if a schedule shows the mistake.
+        /// Runs histories under drawn schedules, and ends the process: with ``found`` at the first error, else with 0.
         private static func explore(_ mistake: PinMistake?, _ history: (SeededSchedule) throws -> Void) -> Never {
             PinMistake.planted = mistake
             for seed in 1...(mistake == nil ? 20 : schedules) {
@@ -39,7 +39,7 @@
             explore(mistake) { try ScheduledProcesses($0).run(threads) }
         }
 
-        /// Two processes: the threads of one read and write, that of the other one commits.
+        /// Two processes, each with a thread that reads and one that writes. The second writer runs `operations`.
         private static func beside(_ operations: [ScheduledOperation]) -> [ScheduledProcesses.Thread] {
             [
                 .init(0, [.pin, .pin, .unpin, .pin, .unpin, .pin, .unpin, .pin]), .init(1, operations),

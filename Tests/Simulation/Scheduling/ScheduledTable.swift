@@ -52,7 +52,7 @@ final class ScheduledTable: FileSystemLayer {
     }
 }
 
-/// Words that several stores share. Threads may be switched around each change of a word that orders threads.
+/// Words that several stores share. The scheduler may switch threads after an exchange, and at a fence.
 private final class ScheduledWords: SharedMemory {
     private static let size = 1 << 19
     private let scheduling: DeterministicScheduling
@@ -89,7 +89,7 @@ private final class ScheduledWords: SharedMemory {
     func fence() { scheduling.yield(at: "fence") }
 
     func wait(_ offset: Int, while value: UInt32, microseconds: Int) {
-        // A wait may end early. The thread then sees what is between two bells.
+        // Every second wait ends early, so that its thread also reads the words between two rings.
         waits += 1
         if waits % 2 == 0 { return scheduling.pause(microseconds: 1) }
         let deadline = scheduling.deadline(after: microseconds)

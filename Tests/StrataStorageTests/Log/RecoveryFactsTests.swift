@@ -2,7 +2,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// A rule of docs/file-format.md about facts: where it applies, it gives an answer.
+/// A rule of docs/file-format.md: the answer for all facts to which it applies.
 struct FactRule<Facts, Answer: Hashable> {
     let name: String
     let applies: (Facts) -> Bool
@@ -15,7 +15,7 @@ struct FactRule<Facts, Answer: Hashable> {
 
 /// Compares a table of answers with rules, for all combinations of facts.
 ///
-/// The rules have no order: where several apply, they agree. A combination is impossible, for a stated reason, or at
+/// The rules have no order: if several apply, they must agree. A combination is impossible, for a stated reason, or at
 /// least one rule applies to it.
 struct FactTable<Facts: Hashable, Answer: Hashable> {
     let all: [Facts]
@@ -36,13 +36,13 @@ struct FactTable<Facts: Hashable, Answer: Hashable> {
             #expect(expected.count == 1, "\(facts): rules \(applying.map(\.name))")
             #expect(expected.contains(answer(facts)), "\(facts): \(answer(facts)) instead of \(expected)")
         }
-        for rule in rules { #expect(used.contains(rule.name), "no combination has the rule: \(rule.name)") }
-        for (reason, holds) in impossible { #expect(all.contains(where: holds), "\(reason)") }
+        for rule in rules { #expect(used.contains(rule.name), "the rule applies to no combination: \(rule.name)") }
+        for (reason, holds) in impossible { #expect(all.contains(where: holds), "excludes nothing: \(reason)") }
         return possible
     }
 }
 
-/// What a batch outside the chain says about the end of the log.
+/// Compares what replay concludes from a batch outside the chain with the rules.
 @Suite struct BatchFactsTests {
     private static let bools = [false, true]
 
@@ -107,7 +107,7 @@ struct FactTable<Facts: Hashable, Answer: Hashable> {
             impossible: [
                 ("a claim about records after the chain is past the slot's LSN", { $0.claimsDurable && !$0.reaches }),
                 (
-                    "the payload is examined only where it decides",
+                    "replay examines a payload only if it decides",
                     {
                         isExamined($0) && (!$0.isSealed || !$0.reaches || $0.claimsDurable)
                     }
@@ -119,10 +119,10 @@ struct FactTable<Facts: Hashable, Answer: Hashable> {
                 FactRule("in a plain log the header suffices", .proof) {
                     $0.reaches && !$0.claimsDurable && !$0.isSealed
                 },
-                FactRule("in an encrypted log the payload has to decrypt, too", .examinePayload) {
+                FactRule("in an encrypted log replay also decrypts the payload", .examinePayload) {
                     $0.reaches && !$0.claimsDurable && $0.isSealed && $0.payload == .unexamined
                 },
-                FactRule("after one flipped bit was corrected", .proof) { $0.payload == .whole },
+                FactRule("replay may have corrected one flipped bit", .proof) { $0.payload == .whole },
                 FactRule("a forger without the key can write a header", .nothing) { $0.payload == .lost },
                 FactRule("a limit on work: without a proof the log is an older copy", .giveUp) {
                     $0.reaches && !$0.claimsDurable && $0.isSealed && $0.payload == .beyondLimit
@@ -132,7 +132,7 @@ struct FactTable<Facts: Hashable, Answer: Hashable> {
     }
 }
 
-/// Which header slot is in force.
+/// Compares the choice of the header slot in force with the rules.
 @Suite struct SlotFactsTests {
     private static let bools = [false, true]
 
@@ -152,21 +152,21 @@ struct FactTable<Facts: Hashable, Answer: Hashable> {
                 FactRule("an intact slot of another version is another format's file", .version0) {
                     $0.first == .otherVersion && $0.second != .sealed
                 },
-                FactRule("and so in the other place", .version1) {
+                FactRule("the same for the second place, if the first one has no such slot", .version1) {
                     $0.second == .otherVersion && $0.first != .sealed && $0.first != .otherVersion
                 },
-                FactRule("of two valid slots the newer one", .compare) { kinds($0) == [.valid, .valid] },
+                FactRule("two valid slots: their facts decide", .compare) { kinds($0) == [.valid, .valid] },
                 FactRule("the only valid slot", .first) {
                     readable($0) && $0.first == .valid && $0.second != .valid
                 },
                 FactRule("the only valid slot, in the other place", .second) {
                     readable($0) && $0.first != .valid && $0.second == .valid
                 },
-                FactRule("zeros in both: a file that was just made", .new) { kinds($0) == [.empty, .empty] },
-                FactRule("no valid slot, the first was one", .damaged0) {
+                FactRule("zeros in both places: no process wrote a slot", .new) { kinds($0) == [.empty, .empty] },
+                FactRule("no slot is valid, and the first place has a damaged one", .damaged0) {
                     readable($0) && $0.first == .damaged && $0.second != .valid
                 },
-                FactRule("no valid slot, the second was one", .damaged1) {
+                FactRule("no slot is valid, and only the second place has a damaged one", .damaged1) {
                     readable($0) && $0.second == .damaged && $0.first != .valid && $0.first != .damaged
                 },
                 FactRule("another program's bytes, and no slot", .foreign) { pair in
@@ -213,7 +213,7 @@ struct FactTable<Facts: Hashable, Answer: Hashable> {
                 FactRule("slots of two stores are damage", false) { !$0.isOneStore },
                 FactRule("a newer slot with an older checkpoint is damage", false) { $0.checkpoint == .less },
                 FactRule("each write has a sequence of its own", false) { $0.hasSameSequence && !$0.isEqual },
-                FactRule("a slot that was copied to the other place serves the same bytes", true) { $0.isEqual },
+                FactRule("a slot that a program copied to the other place names the same bytes", true) { $0.isEqual },
                 FactRule("two clean slots that lead to different bytes are damage", false) {
                     !$0.isOpen && !$0.isSameState
                 },
@@ -228,7 +228,7 @@ struct FactTable<Facts: Hashable, Answer: Hashable> {
     }
 }
 
-/// What becomes of the files of an earlier process.
+/// Compares what recovery does with the files of an earlier process with the rules.
 @Suite struct RecoveryFactsTests {
     @Test func aLogThatNoSlotRequires() {
         var all: [LeftLogFacts] = []
@@ -245,13 +245,13 @@ struct FactTable<Facts: Hashable, Answer: Hashable> {
             all: all,
             impossible: [
                 (
-                    "a log is opened only where its contents may decide",
+                    "recovery opens a log only if its contents may decide",
                     {
                         $0.contents != .unexamined && ($0.isOtherSlotLost || !$0.isOwn || $0.base == .less)
                     }
                 ),
                 (
-                    "a log with a newer base is not replayed",
+                    "recovery does not replay a log with a newer base",
                     {
                         $0.base == .greater && ($0.contents == .empty || $0.contents == .commits)
                     }
@@ -266,10 +266,10 @@ struct FactTable<Facts: Hashable, Answer: Hashable> {
                 FactRule("one slot does not verify, and the log has a newer base", .damage) {
                     $0.isOwn && $0.isOtherSlotLost && $0.base == .greater
                 },
-                FactRule("both slots verify: the log must be read", .open) {
+                FactRule("both slots verify: recovery opens the log", .open) {
                     $0.isOwn && !$0.isOtherSlotLost && $0.base != .less && $0.contents == .unexamined
                 },
-                FactRule("an unfinished log was never required", .ignore) { $0.contents == .unreadable },
+                FactRule("no slot ever required an unfinished log", .ignore) { $0.contents == .unreadable },
                 FactRule("a log with a newer base: the data file is older than its log", .damage) {
                     $0.base == .greater && $0.contents == .opened
                 },
@@ -277,7 +277,7 @@ struct FactTable<Facts: Hashable, Answer: Hashable> {
                     $0.base == .same && $0.contents == .opened
                 },
                 FactRule("a batch that a replay would apply or find missing", .damage) { $0.contents == .commits },
-                FactRule("a recovery that had nothing to replay was interrupted", .ignore) { $0.contents == .empty },
+                FactRule("a crash interrupted a recovery without a replay", .ignore) { $0.contents == .empty },
             ])
         #expect(table.check(\.answer) == 18)
     }

@@ -43,7 +43,7 @@ struct ForkTests {
         try store.close()
     }
 
-    @Test("a child that drops its copy of a pin leaves the parent's pin to the parent") func pinOfTheParent() throws {
+    @Test("a forked child that releases its copy of a pin does not end the parent's pin") func pinOfTheParent() throws {
         var options = StoreOptions()
         options.limits = .tiny
         options.mapReserve = 1 << 30

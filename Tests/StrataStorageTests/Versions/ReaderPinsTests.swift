@@ -3,7 +3,8 @@ import Testing
 
 @testable import StrataStorage
 
-/// Snapshots that are made without the store's monitor: the first one of a version shares it, the next ones count.
+/// Tests pins that a reader takes without the store's monitor: the first snapshot of a version takes the monitor and
+/// shares the version, and later snapshots only count.
 @Suite(.enabled(if: POSIXFileSystem().isShared)) struct ReaderPinsTests {
     private let path: String
     private let directory: TemporaryDirectory
@@ -48,7 +49,7 @@ import Testing
         return found
     }
 
-    /// A snapshot that was made without the monitor.
+    /// Takes a snapshot without the monitor.
     private static func counted(_ store: Store) throws -> Snapshot {
         _ = try store.snapshot()
         let snapshot = try store.snapshot()
@@ -56,7 +57,7 @@ import Testing
         return snapshot
     }
 
-    @Test("its own pin keeps a version of the owner of writing") func owner() throws {
+    @Test("a reader's pin keeps its version while the same process commits") func owner() throws {
         let store = try open()
         try Self.set(store, 1)
         var kept: Snapshot? = try Self.counted(store)
@@ -69,7 +70,7 @@ import Testing
         try store.close()
     }
 
-    @Test("a process that does not own writing shows the pin to the owner, and then takes over writing with it")
+    @Test("the owner sees the pin of another process, which then takes over writing and keeps the pin")
     func beside() throws {
         let writer = try open()
         try Self.set(writer, 1)
@@ -156,7 +157,7 @@ import Testing
         }
     }
 
-    @Test("each snapshot after a commit of another process has that commit") func newest() throws {
+    @Test("each snapshot after a commit of another process contains that commit") func newest() throws {
         let writer = try open()
         let reader = try open()
         for value in 1...40 as ClosedRange<Int64> {
@@ -167,7 +168,7 @@ import Testing
         try writer.close()
     }
 
-    @Test("a close refuses new snapshots, and waits with the file for those that there are") func close() throws {
+    @Test("a closed store refuses snapshots, and detaches when the last one is released") func close() throws {
         let store = try open()
         try Self.set(store, 1)
         var kept: Snapshot? = try Self.counted(store)
@@ -180,7 +181,7 @@ import Testing
     }
 }
 
-/// The counts of pins alone, without a store.
+/// Tests the counts of pins without a store.
 @Suite struct ReaderCountTests {
     private static func pins(mostPins: UInt64 = 1 << 47) -> ReaderPins {
         let pins = ReaderPins(nil, SystemScheduling(), mostPins: mostPins)

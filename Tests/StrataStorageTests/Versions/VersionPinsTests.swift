@@ -44,8 +44,8 @@ import Testing
         #expect(pins.reserve() == false)
     }
 
-    /// A heir of a dead owner publishes the same version again. A reader that has it pinned then pins it once more, at
-    /// another place.
+    /// The process that takes over from a dead owner publishes the same version again. A reader that pins the version
+    /// already then pins it once more, at another place of the process table.
     @Test func aVersionThatIsPinnedAgainKeepsItsPinsAndItsNewPlace() {
         var pins = VersionPins()
         #expect(pins.pin(1) == true)
