@@ -2,8 +2,8 @@ import CStrataShim
 import StrataStorage
 import Synchronization
 
-/// What is behind a ``Realm``: of one thread, queue or actor, frozen, or one side of a migration. Objects, results and
-/// collections read through the version that it shows.
+/// The object behind a ``Realm``. It belongs to one thread, queue or actor, is frozen, or is one side of a migration.
+/// Objects, results and collections read through the version that it shows.
 final class RealmInstance {
     /// The kind of an instance. A struct and not an enum whose payload is the side of a migration, so that `isFrozen`
     /// loads a Bool and does not copy the reference to that side.
@@ -59,7 +59,7 @@ final class RealmInstance {
         if let inbox = observation.inbox { file.shared?.remove(inbox) }
     }
 
-    // MARK: What it shows
+    // MARK: Shown version
 
     var stamp: UInt64 { shown.stamp }
     var currentView: ReadView? { shown.view }

@@ -20,7 +20,7 @@ public struct _PropertyShape: Sendable {
         self.objectType = objectType
     }
 
-    /// The same shape with null allowed.
+    /// A copy of the shape that allows null.
     public var optional: Self {
         var copy = self
         copy.isOptional = true

@@ -99,7 +99,7 @@ final class RunningWrite {
 
     /// Writes one column of a managed object. Fails the write if the object is deleted, if the value changes a primary
     /// key, or if an embedded object in it has another parent.
-    /// - Parameter skipsEqual: whether a value that equals the stored one is not written.
+    /// - Parameter skipsEqual: whether the write leaves out a value that equals the stored one.
     func store(
         in object: ObjectBase, access: ClassAccess, column: Int, value: _StoredValue, skipsEqual: Bool = false
     ) {
