@@ -35,6 +35,7 @@ final class RunningWrite {
 
     /// A call of ``add(_:_:)`` that adds an object and all objects to which that leads.
     private struct AddingRun {
+        /// The policy with which ``linkKey(of:)`` adds unmanaged objects to which it needs a link.
         let policy: Realm.UpdatePolicy
         /// Changes that wait until the rows of all these objects exist.
         var postponed: [() -> Void] = []
@@ -200,7 +201,7 @@ final class RunningWrite {
 
     /// Adds an unmanaged object, and all objects it leads to, to the Realm.
     func add(_ object: ObjectBase, _ policy: Realm.UpdatePolicy) {
-        // A nested call, as for the target of a postponed link. The outermost call makes what this one postpones.
+        // A nested call, for instance for the target of a postponed link. The outermost call makes what it postpones.
         if adding != nil { return ObjectAdder(self, policy).add(object) }
         if policy == .error, lone.add(object, in: self) { return }
         adding = AddingRun(policy: policy)
