@@ -201,7 +201,7 @@ final class RunningWrite {
 
     /// Adds an unmanaged object, and all objects it leads to, to the Realm.
     func add(_ object: ObjectBase, _ policy: Realm.UpdatePolicy) {
-        // A nested call, for instance for the target of a postponed link. The outermost call makes what it postpones.
+        // A nested call, as for the target of a postponed link, leaves its postponed changes to the outermost call.
         if adding != nil { return ObjectAdder(self, policy).add(object) }
         if policy == .error, lone.add(object, in: self) { return }
         adding = AddingRun(policy: policy)
