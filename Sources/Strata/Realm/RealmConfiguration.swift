@@ -87,7 +87,7 @@ public struct RealmConfiguration: Sendable {
     public var migrationBlock: MigrationBlock?
     /// One step per version of the schema, instead of `migrationBlock`.
     public var migrationPlan: MigrationPlan?
-    /// Whether an open copies the file before it migrates it, and how long the copy is kept.
+    /// Whether an open copies the file before it migrates it, and which open removes the copy.
     public var migrationBackup: MigrationBackup
     /// The migration calls it with its progress after some thousand objects each, on the thread that opens the file.
     public var migrationProgress: (@Sendable (MigrationProgress) -> Void)?

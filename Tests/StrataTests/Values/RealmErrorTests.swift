@@ -17,7 +17,7 @@ import Testing
     }
 
     /// Foundation prints the domain in the text of an error, and programs log that text.
-    @Test("the error domain is Strata.Realm.Error, which is not the name of the type")
+    @Test("the domain of an error is Strata.Realm.Error")
     func domain() {
         let error: any Error = Realm.Error(.fail)
         #expect(error._domain == "Strata.Realm.Error")

@@ -18,7 +18,7 @@ final class RealmInstance {
     }
 
     private let role: Role
-    /// The damage of the file for which this instance has dropped its cached results. Any thread.
+    /// How far this instance has followed the register of the file's damage. Any thread.
     let damage: FollowedDamage
     @exclusivity(unchecked) var shown = ShownVersion()
     let file: OpenedFile
