@@ -4,7 +4,8 @@ import StrataStorage
 // 1. Reading: the view is that of the pinned snapshot.
 // 2. Writing: the view is the transaction's. The snapshot stays pinned, because the instance notified its observers of
 //    that version last; there is none if the write began while the instance showed nothing.
-// 3. Showing nothing, after ``RealmInstance/invalidate()``: there is neither a view nor a snapshot.
+// 3. Showing nothing, before the first version and after ``RealmInstance/invalidate()``: there is neither a view nor a
+//    snapshot.
 // The instance advances the stamp after each change of the view or its contents. That invalidates every location of a
 // row that an object has cached under an older stamp.
 
