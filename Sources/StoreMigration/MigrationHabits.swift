@@ -1,7 +1,7 @@
 #if Zoo
     package import StrataFiles
 
-    /// Lets a file of this module name a planted mistake without importing StrataFiles, which it may need for Zoo alone.
+    /// Lets a file of this module name a planted mistake without importing StrataFiles, which it may need only for Zoo.
     package typealias PlantedMistake = StrataFiles.PlantedMistake
 
     extension PlantedMistake {
