@@ -1,6 +1,6 @@
 #if Zoo
     import StrataFiles
 
-    /// Lets every file of this module name a planted mistake without an import that builds without Zoo do not need.
+    /// Lets a file of this module name a planted mistake without importing StrataFiles, which it may need only for Zoo.
     typealias PlantedMistake = StrataFiles.PlantedMistake
 #endif

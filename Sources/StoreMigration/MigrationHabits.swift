@@ -1,18 +1,18 @@
 #if Zoo
     package import StrataFiles
 
-    /// Lets every file of this module name a planted mistake without an import that builds without Zoo do not need.
+    /// Lets a file of this module name a planted mistake without importing StrataFiles, which it may need only for Zoo.
     package typealias PlantedMistake = StrataFiles.PlantedMistake
 
     extension PlantedMistake {
-        /// Task-local, since tests run in parallel.
+        /// The mistake that a test plants in its own task, so that tests which run in parallel do not make it.
         @TaskLocal package static var inTest: PlantedMistake?
 
         var isMade: Bool { self == Self.inTest || isPlanted }
     }
 #endif
 
-/// Correct behaviours, each false while its mistake is planted.
+/// What the double writer always does in a build without Zoo. Each is false while its mistake is planted.
 enum MigrationHabits {
     static var keepsOrder: Bool {
         #if Zoo

@@ -249,7 +249,7 @@ public final class DoubleWriter: @unchecked Sendable {
             let side = waiting.first.other
             do { try stores.apply(waiting.changes, to: side) } catch { return (side, error) }
             outbox.finish(waiting.sequence)
-            // Removes the entry at once if batches follow: after a crash the next process would write it over them.
+            // Removes the entry before it writes later batches: after a crash, a retry would write this one over them.
             if all.count > 1 { try outbox.settle() }
             let since = waitingSince.removeValue(forKey: waiting.sequence)
             if let since {

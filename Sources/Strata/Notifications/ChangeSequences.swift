@@ -106,7 +106,7 @@ final class ChangePuller<Element>: @unchecked Sendable {  // everything but the 
 }
 
 extension RealmCollection {
-    /// The collection, and its changes; see `observe(keyPaths:on:_:)`.
+    /// A sequence that delivers the collection, then each of its changes; see `observe(keyPaths:on:_:)`.
     ///
     ///     for await change in results.changes { ... }
     public var changes: Changes<RealmCollectionChange<Self>> { changes(keyPaths: nil) }
@@ -141,7 +141,7 @@ extension RealmCollection {
 }
 
 extension _CheckedReading {
-    /// The object's changes, and its deletion; see `observe(keyPaths:on:_:)`.
+    /// A sequence that delivers the object's changes, then its deletion; see `observe(keyPaths:on:_:)`.
     public var changes: Changes<ObjectChange<Self>> { changes(keyPaths: nil) }
 
     public func changes(keyPaths: [String]?) -> Changes<ObjectChange<Self>> {

@@ -21,9 +21,9 @@ final class Observation {
     let inbox: ChangeInbox?
     let followed = FollowedQueries()
     private var entries: [Entry] = []
-    /// Whether the Realm shows newer versions when they are committed elsewhere.
+    /// Whether the Realm refreshes itself after another instance or process has committed.
     var autorefresh = true
-    /// If set, called after such a commit, instead of a refresh.
+    /// If set, ``RealmInstance/wakeUp()`` calls it after such a commit, and does not refresh.
     var onWake: (() -> Void)?
     /// Whether the Realm shows a version that observers were not called for.
     var isBehind = false

@@ -49,7 +49,7 @@ extension RealmConfiguration {
 }
 
 extension Realm {
-    /// Gives up every in-memory Realm that ``RealmConfiguration/keepsInMemoryRealms`` keeps. One that the program still
-    /// uses lives until it is released; the others are empty at their next open.
+    /// Releases every in-memory Realm that ``RealmConfiguration/keepsInMemoryRealms`` keeps. A Realm that the program
+    /// still uses lives until the program releases it; the others are empty at their next open.
     public static func endInMemoryRealms() { KeptMemory.endAll() }
 }

@@ -157,8 +157,8 @@ public struct Realm: Equatable {
 
     /// Shows the newest version, and notifies observers of the changes. No effect inside a write.
     ///
-    /// If this process pins 991 versions already, and the newest is not among them, the previous version stays
-    /// shown, and that is reported as `Configuration.invalidAccess` says: release frozen Realms and objects.
+    /// If this process pins 991 versions already, and the newest is not among them, the Realm keeps showing the
+    /// previous version and reports that as `Configuration.invalidAccess` says: release frozen Realms and objects.
     /// - Returns: whether a newer version is shown than before.
     @discardableResult
     public func refresh() -> Bool {

@@ -21,13 +21,13 @@ public typealias MigrationBlock = @Sendable (_ migration: Migration, _ oldSchema
 ///         if old < 2 { ... }
 ///     })
 public struct RealmConfiguration: Sendable {
-    /// What is guaranteed for a commit when `write` returns.
+    /// What the database guarantees for a commit when `write` returns.
     public enum Durability: Sendable {
         /// The commit survives a loss of power.
         case full
         /// A loss of power may lose the newest commits, and none before them; the file stays consistent.
         case periodic
-        /// Nothing: the kernel writes its page cache back at its own time.
+        /// The database guarantees nothing: the kernel writes its page cache back at its own time.
         case none
     }
 
@@ -37,14 +37,15 @@ public struct RealmConfiguration: Sendable {
         /// An open of a file on NFS, CIFS, FUSE, 9p or a similar file system reports by ``RealmConfiguration/report``
         /// what is not safe there.
         case checked
-        /// The program knows that it does: a single machine has the file open, and its syncs reach a disk.
+        /// The program vouches for the file system: a single machine opens the file, and its syncs reach a disk. An
+        /// open reports nothing.
         case trusted
     }
 
     /// What happens when the program reads a deleted object or something else that does not exist.
     public enum InvalidAccess: Sendable {
-        /// The read returns a substitute, such as the property's declared default, and is reported to
-        /// ``RealmConfiguration/invalidAccessHandler``.
+        /// The read returns a substitute, such as the property's declared default, and the Realm reports it to
+        /// ``RealmConfiguration/invalidAccessHandler`` and ``RealmConfiguration/report``.
         case substitute
         /// The program ends with a message, as with RealmSwift.
         case trap
@@ -52,11 +53,12 @@ public struct RealmConfiguration: Sendable {
 
     /// A read of something deleted, missing or unreadable.
     public struct InvalidAccessReport: Sendable {
-        /// The class; empty if the report is about the Realm: no further version can be pinned.
+        /// The class that the program read; `Realm` for a read of an invalidated Realm; empty if no class is known, for
+        /// instance if the Realm can pin no further version.
         public let className: String
         /// The row's key; nil if the read was of no single row.
         public let key: Int64?
-        /// The version that the Realm showed; 0 if it showed none, and for damage.
+        /// The version that the Realm showed; 0 if it showed none, and in reports of damage or of sections.
         public let version: UInt64
         public let message: String
     }
@@ -83,61 +85,60 @@ public struct RealmConfiguration: Sendable {
     public var readOnly: Bool
     public var schemaVersion: UInt64
     public var migrationBlock: MigrationBlock?
-    /// One step per version, instead of a block.
+    /// One step per version of the schema, instead of `migrationBlock`.
     public var migrationPlan: MigrationPlan?
-    /// Whether the file is copied before it is migrated.
+    /// Whether an open copies the file before it migrates it, and which open removes the copy.
     public var migrationBackup: MigrationBackup
-    /// Called with the progress of a migration, on the thread that opens, at steps of some thousand objects.
+    /// The migration calls it with its progress after some thousand objects each, on the thread that opens the file.
     public var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
-    /// Whether a file that needs a migration is deleted, so that the Realm starts empty, instead of being migrated.
+    /// Whether an open deletes a file that needs a migration, so that the Realm starts empty, and migrates nothing.
     public var deleteRealmIfMigrationNeeded: Bool
-    /// The file that is copied when there is none at `fileURL` yet: compacted, and encrypted with the same key. The
-    /// copy is migrated like any other file.
+    /// The file that an open copies to `fileURL` if none is there yet: compacted, and encrypted with the same key. The
+    /// open migrates the copy like any other file.
     public var seedFilePath: URL?
     /// How many versions of the file may be in use: the newest, and those that other processes, frozen Realms,
     /// snapshots and Realms that were not refreshed have pinned. Nil for no limit. While more are in use, a write
-    /// throws `tooManyVersions`; it may be tried again later.
+    /// throws `tooManyVersions`; the program may retry it later.
     public var maximumNumberOfActiveVersions: UInt?
-    /// Asked at the first open of the file in this process, with total and used bytes: true rewrites the file.
+    /// The first open of the file in this process calls it with total and used bytes, and rewrites the file if it
+    /// returns true.
     public var shouldCompactOnLaunch: (@Sendable (Int, Int) -> Bool)?
     /// How the file grows; small fixed steps suit many small commits, large ones bulk loads.
     public var growth: GrowthPolicy
-    /// When the file is compacted, besides ``shouldCompactOnLaunch``.
+    /// When the database compacts the file, besides ``shouldCompactOnLaunch``.
     public var compaction: CompactionPolicy
-    /// The classes of this Realm, to which the classes that they link to are added; nil for all classes of the
-    /// program.
+    /// The classes of this Realm; an open adds the classes that they link to. Nil for all classes of the program.
     public var objectTypes: [ObjectBase.Type]?
     public var durability: Durability
     public var invalidAccess: InvalidAccess
-    /// Called with every event of the database that no call can throw: damage, reads of missing values, a close
-    /// that failed. Called on the thread that found it. If neither this nor the handler of that kind is set,
-    /// reports are printed to standard error: the first twenty different ones of a file in full; the rest are
-    /// counted.
+    /// The database calls it with every event that no call can throw: damage, reads of missing values, a close that
+    /// failed. It calls it on the thread that found the event. If the program sets neither this nor the handler of that
+    /// kind, the database prints the first twenty different reports of a file to standard error, and counts the rest.
     public var report: (@Sendable (Report) -> Void)?
-    /// Called with every read that got a substitute, on the thread that read.
+    /// The Realm calls it with every read that returned a substitute, on the thread that read.
     public var invalidAccessHandler: (@Sendable (InvalidAccessReport) -> Void)?
     /// What an open does with a damaged file; that of a read-only Realm always throws. Policies other than `fail`
     /// verify the file when it is opened, like ``Verification/atOpen``, and also act on damage that an earlier
     /// process found.
     public var onDamage: DamagePolicy
-    /// When pages are verified: when the program first reads them, or all when the file is opened.
+    /// Whether the database verifies each page when the program first reads it, or all when it opens the file.
     public var verification: Verification
-    /// A file of at most this many bytes is verified before the open returns, a larger one in the background.
+    /// An open verifies a file of at most this many bytes before it returns, and a larger one in the background.
     public var verificationLimit: Int
-    /// Called with what ``onDamage`` did to a damaged file before the open returns, on the thread that opens.
+    /// An open calls it, on its own thread and before it returns, with what ``onDamage`` did to a damaged file.
     public var recoveryHandler: (@Sendable (DamageReport) -> Void)?
-    /// Called if closing the file failed after its last Realm was released, on the thread that released it. Without
-    /// a handler, a line is printed to standard error.
+    /// The thread that released the last Realm of a file calls it if it could not close the file. If the program sets
+    /// neither this nor ``report``, that thread prints a line to standard error.
     ///
-    /// With ``Durability/full`` no commit is lost. With the other classes the newest commits may be in memory only,
-    /// for instance on a full disk: the file then stays open, and the next open in this process writes them, once
-    /// there is space. They are lost if the process ends before.
+    /// With ``Durability/full`` no commit is lost. With the other classes the newest commits may be in memory only, for
+    /// instance because the disk is full: the file then stays open, and the next open in this process writes them, once
+    /// there is space. The commits are lost if the process ends before.
     public var closeFailureHandler: (@Sendable (RealmError) -> Void)?
     /// For how many seconds a write waits for another process that has the turn to write and gives no sign of life,
     /// because it was stopped by a signal, by a debugger or with its container. Then the write throws
-    /// `processStopped`. A process in a long write gives signs of life, and is waited for.
+    /// `processStopped`. A process in a long write gives signs of life, and the write keeps waiting for it.
     public var stoppedProcessTimeout: Double = 20
-    /// Whether an open reports a file system that another machine or a program serves.
+    /// Whether an open reports that another machine or a program serves the file system.
     public var fileSystem = FileSystemTrust.checked
     /// File system and scheduler, for tests and for a harness.
     package var files: (any FileSystem)?
@@ -194,7 +195,7 @@ public struct RealmConfiguration: Sendable {
 
     static let defaultFileName = "default.strata"
 
-    /// A variable of the environment, without a copy of all of them.
+    /// Reads one variable of the environment, without copying all of them.
     private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 }
 

@@ -28,9 +28,8 @@ extension RealmConfiguration {
     public enum CompactionPolicy: Sendable {
         /// Never moves data to free space. Free space is reused, and a free end of the file is truncated.
         case never
-        /// The closure is asked at the first open of the file in this process, with total and used bytes; if it returns
-        /// true, the file is rewritten. As ``RealmConfiguration/shouldCompactOnLaunch``, over which it takes
-        /// precedence.
+        /// The first open of the file in this process calls the closure with total and used bytes, and rewrites the
+        /// file if it returns true. This case takes precedence over ``RealmConfiguration/shouldCompactOnLaunch``.
         ///
         /// The file is opened as it is if another process has it open, or the disk has no room for a copy.
         case onLaunch(@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)

@@ -18,7 +18,7 @@ public struct RealmError: Error, CustomStringConvertible, Equatable {
         case fail, filePermissionDenied, fileExists, fileNotFound, fileFormatUpgradeRequired
         case incompatibleLockFile, addressSpaceExhausted, schemaMismatch, alreadyOpen, invalidInput
         case outOfDiskSpace, unsupportedFileFormatVersion, fileOperationFailed, invalidDatabase
-        /// A deleted object was used where that is an error.
+        /// The program used a deleted object in a call that needs a living one.
         case objectDeleted
         /// An object with this primary key exists already.
         case duplicateKey
@@ -26,15 +26,16 @@ public struct RealmError: Error, CustomStringConvertible, Equatable {
         case missingValues
         /// The delete rule `deny` forbids the deletion.
         case deleteDenied
-        /// A Realm, or something that belongs to it, was used on another thread, queue or actor than its own.
+        /// The program used a Realm, or something that belongs to it, on another thread, queue or actor than its own.
         case incorrectThread
-        /// Called in a state that does not allow it: outside a write, or inside one.
+        /// The program made a call in a state that forbids it: outside a write, or inside one.
         case wrongState
-        /// Places of the file are unreadable, and the program has not acknowledged all of them: no write is
-        /// possible.
+        /// Places of the file are unreadable, and the program has not acknowledged all of them: every write throws
+        /// this.
         case damaged
-        /// The process that has the turn to write is stopped. Or this process was stopped inside a write, and
-        /// another one has the turn now. The write that throws it has changed nothing in the file.
+        /// A signal, a debugger or a container stopped the process that has the turn to write. Or it stopped this
+        /// process inside a write, and another process took the turn. The write that throws it has changed nothing in
+        /// the file.
         case processStopped
         /// More versions are in use than `maximumNumberOfActiveVersions` allows, or this process pins 991, the
         /// maximum. A write that throws it has not begun.
@@ -47,7 +48,7 @@ public struct RealmError: Error, CustomStringConvertible, Equatable {
     }
 
     public let code: Code
-    /// What happened and what to do about it.
+    /// The failure and its remedy.
     public let message: String
 
     /// The file of the failed operation; nil if there is none.
@@ -62,7 +63,7 @@ public struct RealmError: Error, CustomStringConvertible, Equatable {
 
     public var description: String { "\(code.rawValue): \(message)" }
     public var localizedDescription: String { message }
-    /// The domain of the error as an `NSError`, which programs and their logs know by the name ``Realm/Error``.
+    /// The domain of the error as an `NSError`: the name by which programs know the type, and not the struct's own.
     public var _domain: String { "Strata.Realm.Error" }
 
     public static let fail = Code.fail

@@ -3,8 +3,8 @@ import Strata
 import StrataStorage
 import Testing
 
-/// A process can pin 991 versions of a file. A write beyond that once returned, while its Realm silently kept showing
-/// the old value.
+/// A process can pin 991 versions of a file. A write beyond that throws before it begins: its Realm could not show the
+/// version that it commits.
 @Suite struct KeptVersionTests {
     private static let most = 991
 

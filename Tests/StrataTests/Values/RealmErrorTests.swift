@@ -3,7 +3,7 @@ import Strata
 import Testing
 
 @Suite struct RealmErrorTests {
-    @Test("programs write and catch errors by the name Realm.Error")
+    @Test("a program creates and catches errors under the name Realm.Error")
     func publicNames() {
         #expect(Realm.Error.self == RealmError.self)
         #expect(Realm.Configuration.self == RealmConfiguration.self)
@@ -16,8 +16,8 @@ import Testing
         #expect(caught == ["duplicateKey: twice", "other"])
     }
 
-    /// The domain stands in the text that Foundation makes of an error, and so in logs.
-    @Test("an error keeps its domain wherever its type stands")
+    /// Foundation prints the domain in the text of an error, and programs log that text.
+    @Test("the domain of an error is Strata.Realm.Error")
     func domain() {
         let error: any Error = Realm.Error(.fail)
         #expect(error._domain == "Strata.Realm.Error")

@@ -54,7 +54,7 @@ enum AnyComparable {
 }
 
 extension _StoredValue {
-    /// The content of a column of bytes, in the form that queries compare.
+    /// Decodes the bytes of a column to the form that queries compare.
     init(_ bytes: UnsafeRawBufferPointer, _ tag: ColumnTag) {
         switch tag.collection == .none ? tag.type : .data {
         case .string: self = .text(String(decoding: bytes, as: UTF8.self))

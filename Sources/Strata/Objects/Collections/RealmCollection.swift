@@ -29,8 +29,8 @@ extension RealmCollection {
     public var first: Element? { _count(atMost: 1) == 0 ? nil : self[0] }
     public var last: Element? { isEmpty ? nil : self[count - 1] }
 
-    /// 0, because an iteration may return fewer elements than `count` if damage is found in between, and the standard
-    /// library ends the process if an estimate is not met.
+    /// 0, because an iteration that meets damage returns fewer elements than `count`, and the standard library ends the
+    /// process if an iteration returns fewer elements than this estimate.
     public var underestimatedCount: Int { 0 }
 
     /// Used by `Array(collection)`: as many elements as an iteration returns.

@@ -1,14 +1,16 @@
 import StrataStorage
 
-/// The file of an instance, as it was opened. Instances of other versions of it are made with the same value.
+/// The open file of an instance, and the configuration with which the program opened it. A live instance passes the
+/// value on to its frozen twins; the two sides of a migration share one.
 struct OpenedFile {
     let store: Store
-    /// Keeps the store open; nil for the two sides of a migration, which run while it is being opened.
+    /// Closes the store when the last instance releases it; nil for the two sides of a migration, which runs before the
+    /// open returns.
     let shared: SharedStore?
     let configuration: RealmConfiguration
 
-    /// Whether a version has the schema version that the file was opened with. After a migration by another process,
-    /// a Realm stays at the last version before it.
+    /// Whether a version has the schema version of the configuration. After another process has migrated the file, a
+    /// Realm keeps showing the last version before the migration.
     func hasOwnSchema(_ view: ReadView) -> Bool {
         #if Zoo
             if PlantedMistake.oldSchemaWrites.isPlanted { return true }

@@ -2,10 +2,11 @@ import CStrataShim
 import StrataStorage
 import Synchronization
 
-/// What is behind a ``Realm``: of one thread, queue or actor, frozen, or one side of a migration. Objects, results and
-/// collections read through the version that it shows.
+/// The object behind a ``Realm``. It belongs to one thread, queue or actor, is frozen, or is one side of a migration.
+/// Objects, results and collections read through the version that it shows.
 final class RealmInstance {
-    /// What an instance is. Not an enum with a payload: to ask whether it is frozen would retain the payload.
+    /// The kind of an instance. A struct and not an enum whose payload is the side of a migration, so that `isFrozen`
+    /// loads a Bool and does not copy the reference to that side.
     struct Role {
         let isFrozen: Bool
         /// Set for one side of a migration.
@@ -17,7 +18,7 @@ final class RealmInstance {
     }
 
     private let role: Role
-    /// The damage of the file that this instance has taken notice of. Any thread.
+    /// How far this instance has followed the register of the file's damage. Any thread.
     let damage: FollowedDamage
     @exclusivity(unchecked) var shown = ShownVersion()
     let file: OpenedFile
@@ -51,13 +52,14 @@ final class RealmInstance {
 
     deinit {
         reference.clear()
-        // Before the file is released: closing the store waits for the write gate, which the transaction holds.
+        // Rolls back before the instance releases the file: a close of the store waits for the write gate, which the
+        // transaction holds.
         write?.transaction.rollback()
         writing.rollBackAcquired()
         if let inbox = observation.inbox { file.shared?.remove(inbox) }
     }
 
-    // MARK: What it shows
+    // MARK: Shown version
 
     var stamp: UInt64 { shown.stamp }
     var currentView: ReadView? { shown.view }

@@ -6,7 +6,8 @@ public struct _PropertyShape: Sendable {
     public var isOptional: Bool
     /// The class of linked objects.
     public var objectType: ObjectBase.Type?
-    /// The program's own type of the values or elements, if they have one. A type never changes.
+    /// The program's own type of the values or elements, if it declares one. Unsafe but immutable: a metatype has no
+    /// state that threads could race for.
     nonisolated(unsafe) var customType: (any FailableCustomPersistable.Type)?
 
     public init(
@@ -19,7 +20,7 @@ public struct _PropertyShape: Sendable {
         self.objectType = objectType
     }
 
-    /// The same shape with null allowed.
+    /// A copy of the shape that allows null.
     public var optional: Self {
         var copy = self
         copy.isOptional = true

@@ -24,7 +24,7 @@ final class MakerRun {
         if depth == 0, !waiting.isEmpty, !isDoingWhatWaits { doWhatWaits() }
     }
 
-    /// Lets an assignment wait until the outermost call leaves.
+    /// Postpones an assignment until the outermost call of ``leave()``, which makes it.
     func postpone(_ assign: @escaping () -> Void) { waiting.append(assign) }
 
     private func doWhatWaits() {

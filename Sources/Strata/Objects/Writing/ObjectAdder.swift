@@ -190,9 +190,9 @@ struct ObjectAdder {
         bindFields(object, plan)
     }
 
-    /// Writes a kept value, unless it equals the stored one.
-    /// - Returns: false, without a change, for a value that is written whole: a collection, or an object of a custom
-    ///   type's own.
+    /// Writes the value of one property, unless it equals the stored one.
+    /// - Returns: false, without a change, for a value that the caller writes without a comparison: a collection, and a
+    ///   value of a custom type that is stored as an object or as a value of any type.
     private func writeDifference(
         _ value: Any?, of field: PlanField, property: BoundProperty, into known: ObjectBase, access: ClassAccess
     ) -> Bool {

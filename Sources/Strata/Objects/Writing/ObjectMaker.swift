@@ -222,7 +222,7 @@ struct ObjectMaker {
     }
 
     /// Writes one property by position; dictionaries in the value become objects.
-    /// - Parameter skipsEqual: whether a value that equals the stored one is not written.
+    /// - Parameter skipsEqual: whether the write leaves out a value that equals the stored one.
     func assign(
         to object: ObjectBase, access: ClassAccess, at place: Int, value: Any?, policy: Realm.UpdatePolicy,
         skipsEqual: Bool = false

@@ -23,7 +23,7 @@ final class RunningWrite {
     /// The rows whose unique keys are checked before the commit.
     @exclusivity(unchecked) private var unique = UniqueRows()
     @exclusivity(unchecked) private var numbers = KeyNumbers()
-    /// The object that is being added, with all objects it leads to.
+    /// The outermost call of ``add(_:_:)`` that runs; nil while none does.
     @exclusivity(unchecked) private var adding: AddingRun?
     @exclusivity(unchecked) private var lone = LoneAdder()
     /// The unfinished iterations over collections, which are told before their collection changes.
@@ -33,10 +33,11 @@ final class RunningWrite {
     /// The result of ``fate``, once it was asked for.
     private var knownFate: WriteFate?
 
-    /// A call of ``add(_:_:)`` and what it leads to. It ends when the rows of all these objects exist.
+    /// A call of ``add(_:_:)`` that adds an object and all objects to which that leads.
     private struct AddingRun {
+        /// The policy with which ``linkKey(of:)`` adds unmanaged objects to which it needs a link.
         let policy: Realm.UpdatePolicy
-        /// Changes that wait for its end.
+        /// Changes that wait until the rows of all these objects exist.
         var postponed: [() -> Void] = []
     }
 
@@ -99,7 +100,7 @@ final class RunningWrite {
 
     /// Writes one column of a managed object. Fails the write if the object is deleted, if the value changes a primary
     /// key, or if an embedded object in it has another parent.
-    /// - Parameter skipsEqual: whether a value that equals the stored one is not written.
+    /// - Parameter skipsEqual: whether the write leaves out a value that equals the stored one.
     func store(
         in object: ObjectBase, access: ClassAccess, column: Int, value: _StoredValue, skipsEqual: Bool = false
     ) {
@@ -200,7 +201,7 @@ final class RunningWrite {
 
     /// Adds an unmanaged object, and all objects it leads to, to the Realm.
     func add(_ object: ObjectBase, _ policy: Realm.UpdatePolicy) {
-        // An object that becomes part of what is being added, such as the target of a postponed link.
+        // A nested call, as for the target of a postponed link, leaves its postponed changes to the outermost call.
         if adding != nil { return ObjectAdder(self, policy).add(object) }
         if policy == .error, lone.add(object, in: self) { return }
         adding = AddingRun(policy: policy)
