@@ -35,7 +35,7 @@ package struct POSIXFileSystem: FileSystem {
 
     package func status(_ path: String) throws(FileError) -> FileStatus? {
         var found = strata_status()
-        // Without the copy that passing a string to C makes: each commit calls this.
+        // `withCString` borrows the text, whereas Swift copies a string that is passed to C: each commit calls this.
         let result = path.withCString { strata_get_status(-1, $0, &found) }
         if result == 0 { return FileStatus(found) }
         if result == -ENOENT || result == -ENOTDIR { return nil }
@@ -209,7 +209,7 @@ final class POSIXFile: File {
 
     func size() throws(FileError) -> Int64 {
         let descriptor = try usable(.size)
-        // Takes a third of the time of `fstat`; the position that it sets is not used.
+        // `lseek` takes a third of the time of `fstat`. No call uses the position that it sets.
         let end = lseek(descriptor, 0, SEEK_END)
         if end >= 0 { return Int64(end) }
         var found = strata_status()
@@ -232,7 +232,7 @@ final class POSIXFile: File {
         #if canImport(Darwin)
             if try self.size() < size { try truncate(to: size) }
         #else
-            // Skips the existing part: on file systems without extents each of its blocks would be read.
+            // Skips the existing part: on file systems without extents the C library would read each of its blocks.
             let old = try self.size()
             if size <= old { return }
             try checkLimit(size, .preallocate)
@@ -270,7 +270,7 @@ final class POSIXFile: File {
     func writeBack(offset: Int64, count: Int64) throws(FileError) {
         let descriptor = try usable(.writeBack)
         let result = strata_write_back(descriptor, offset, count)
-        // Not every file system supports it, and correctness does not depend on it.
+        // Not every file system supports the call, and no durability depends on it.
         if result != 0 && result != -ENOSYS && result != -ESPIPE && result != -EINVAL {
             throw FileError(.writeBack, path: path, errno: -result)
         }
