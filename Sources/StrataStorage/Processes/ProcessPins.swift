@@ -6,12 +6,13 @@ internal import StrataFiles
 
 /// Pins of this process, as other processes see them.
 ///
-/// Concurrency: the store's monitor guards it, except for the places of readers.
+/// Concurrency: the store's monitor guards it, except for the places of readers: a thread takes one of those by a
+/// compare-exchange.
 final class ProcessPins: Sendable {
     typealias Layout = ProcessTable.Layout
 
     private let slots: ProcessSlots
-    /// Places in the slot whose pins were removed. Guarded by the store's monitor.
+    /// Places in the slot whose pins this process has removed. Guarded by the store's monitor.
     private nonisolated(unsafe) var unused: [Int] = []
     /// Number of places in the slot that have ever been used, those of readers included; other processes scan only
     /// these. Guarded by the store's monitor.
@@ -46,7 +47,7 @@ final class ProcessPins: Sendable {
 
     // MARK: Without the monitor
 
-    /// Lets readers pin by ``pinForReader(_:)`` from now on. The store's monitor is held.
+    /// Lets readers pin by ``pinForReader(_:)`` from now on. The caller holds the store's monitor.
     func admitReaders() {
         let memory = slots.file.memory
         if memory[slots.ownWords.pinsUsed] < Layout.readerPins { memory[slots.ownWords.pinsUsed] = UInt32(used) }

@@ -3,8 +3,8 @@ internal import StrataFiles
 
 /// The lock file in one process: shared words, the tail after them, and the lock that guards changes.
 ///
-/// That lock is a byte of the data file, not of the lock file: it is released with a process that dies, and no process
-/// can overwrite it. Concurrency: every member may be called from any thread.
+/// That lock is on a byte of the data file, not of the lock file: the kernel releases it when its process dies, and no
+/// process can overwrite it. Concurrency: any thread may call every member.
 final class ProcessTableFile: Sendable {
     typealias Layout = ProcessTable.Layout
 
@@ -21,7 +21,7 @@ final class ProcessTableFile: Sendable {
     /// Excludes the threads of this process, which share the lock on the byte.
     private let threads: any Monitor
 
-    /// Microseconds to wait for the lock. It is held for less than a thousandth of that, unless its holder is stopped.
+    /// Microseconds to wait for the lock. A process holds it for less than a thousandth of that, unless it is stopped.
     static let patience = 10_000_000
     /// Attempts to take the lock before the thread sleeps. They take some 30 microseconds: longer than a running
     /// process holds the lock, and less than the shortest sleep.
