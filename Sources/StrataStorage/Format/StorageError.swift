@@ -43,7 +43,7 @@ package enum StorageError: Error, Sendable, Equatable {
     /// The process that has the turn to write gave no sign of life for ``StoreOptions/silenceLimit``: it is stopped.
     /// With its process ids where known.
     case silent(path: String, [Int32])
-    /// This process gave no sign of life during a transaction, and its turn to write was withdrawn: none of the
+    /// This process gave no sign of life during a transaction, and the owner of writing withdrew its turn: none of the
     /// transaction was written.
     case turnTakenBack(path: String)
     /// The process table's file beside the store is gone, or is not the one that the processes share.

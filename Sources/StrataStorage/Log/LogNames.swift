@@ -31,8 +31,8 @@ struct LogNames: Sendable {
 
     /// Makes an empty file for a log, to which no other process appends.
     ///
-    /// An existing file is removed. If this process may not remove it (another user's file in a directory with the
-    /// sticky bit), it is truncated and taken over.
+    /// This removes an existing file. If this process may not remove it (another user's file in a directory with the
+    /// sticky bit), it truncates the file and takes it over.
     /// - Throws: ``FileError/isKeptOut`` if another process still has the file to be taken over open for appending.
     func makeFile() throws(FileError) -> any File {
         if let status = try fileSystem.status(path) {

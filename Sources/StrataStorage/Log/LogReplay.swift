@@ -8,9 +8,9 @@
 //    another predecessor: no writer produces that, so the file was changed. Payloads hold the program's values, which
 //    may look like headers, so replay does not search the payloads of the chain for headers.
 // 4. The header slot holds the LSN that the log had reached at a checkpoint. A log always holds an intact batch that
-//    ends at this LSN or later: a half is overwritten only while the other one holds a younger durable batch. A log
-//    without such a batch is an older copy of the file. Replay needs no record of that batch, so damage to its payload
-//    costs nothing: its header suffices as proof, even with one flipped bit. In a sealed log a header can be forged
+//    ends at this LSN or later: a leader overwrites a half only while the other one holds a younger durable batch. A
+//    log without such a batch is an older copy of the file. Replay needs no record of that batch, so its header
+//    suffices as proof, even with a damaged payload or one flipped bit. In a sealed log an attacker can forge a header
 //    without the key, so the payload must open, too.
 // Fault model: the bytes are arbitrary. No length is used before it was checked.
 
