@@ -85,7 +85,8 @@ final class PendingChanges {
         return true
     }
 
-    /// Whether applying them one by one costs less than writing whole columns.
+    /// Whether there are fewer than a 16th of the group's rows: the editor then makes them one by one, and writes no
+    /// column anew.
     func areFew(in group: Group) -> Bool { count < group.rows / 16 }
 
     /// Columns with changes.
@@ -123,7 +124,7 @@ final class PendingChanges {
 
     /// Clears the pending changes after they were applied.
     func removeAll() {
-        // Few changes were held back before a read, so holding changes back does not pay.
+        // A read came after fewer than four changes, so the next ones are made at once.
         if count < 4 { streak = 0 }
         count = 0
         bytes = 0
