@@ -1,5 +1,5 @@
-/// Applies single operations to an entry tree, each along one path and without decoding a leaf. A transaction that looks
-/// up an entry first applies the operations that wait for its tree, which are often few.
+/// Applies single operations to an entry tree, each along one path and without decoding a leaf. A transaction that
+/// looks up an entry first applies the operations that wait for its tree, which are often few.
 extension EntryTree {
     /// Up to this many operations are applied one by one.
     static var editedOneByOne: Int { 16 }
