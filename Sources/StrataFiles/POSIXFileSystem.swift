@@ -100,8 +100,9 @@ package struct POSIXFileSystem: FileSystem {
         if failure != 0 && failure != EINVAL { throw FileError(.syncDirectory, path: directory, errno: failure) }
     }
 
-    /// Makes a directory durable that may be written but not read, and so cannot be opened for a sync: syncs its whole
-    /// file system through the parent directory, or all file systems if the parent cannot be opened or is on another.
+    /// Makes a directory durable that this process may write but not read, and so cannot open for a sync: syncs its
+    /// whole file system through the parent directory, or all file systems if it cannot open the parent, or if that is
+    /// on another one.
     private func syncAll(of directory: String) throws(FileError) {
         #if canImport(Darwin)
             sync()
@@ -148,8 +149,8 @@ extension FileStatus {
 
 /// A descriptor. Its number is set once; a caller must not close it while another thread uses it.
 ///
-/// In a forked child the descriptor was closed, and its number may name another file: every call throws EBADF there,
-/// and closing has no effect.
+/// A forked child has closed the descriptor, and its number may name another file: every call throws EBADF there, and
+/// closing has no effect.
 final class POSIXFile: File {
     private let number: Int32
     private let origin = ProcessOrigin()

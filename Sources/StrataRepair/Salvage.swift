@@ -68,8 +68,8 @@ package enum Salvage {
         }
     }
 
-    /// The report that ``run(from:to:fileSystem:options:)`` would give. Every node of the newest state is read and
-    /// verified, without a write. Links to lost rows are not counted.
+    /// The report that ``run(from:to:fileSystem:options:)`` would give. This reads and verifies every node of the
+    /// newest state, and writes nothing. It does not count links to lost rows.
     package static func examine(
         _ path: String, fileSystem: any FileSystem = POSIXFileSystem(), options: SalvageOptions = SalvageOptions()
     ) throws(StorageError) -> SalvageReport {

@@ -31,7 +31,7 @@ package struct HeaderSlot: Equatable, Sendable {
     package var freeMap: NodeReference
     /// Pages of the file that the checkpoint uses; the file is at least as long.
     package var pageCount: UInt64
-    /// Whether the log must be replayed. Without it the data file alone is the newest version.
+    /// Whether an open must replay the log. If not, the data file alone is the newest version.
     package var logRequired: Bool
     /// The log's epoch.
     package var salt: RandomID

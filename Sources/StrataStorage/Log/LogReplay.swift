@@ -2,7 +2,7 @@
 // 1. The first batch has the requested first LSN; each later one continues at its predecessor's last LSN, and names its
 //    checksum. So leftovers of an earlier use of a half never join the chain.
 // 2. The chain runs through the half in which replay starts, then through the other one from its start. If the first
-//    half was still empty, and was used again after the other one, it is visited twice.
+//    half was still empty, and the leader used it again after the other one, replay visits it twice.
 // 3. The chain ends before the first record that is not in it. If any intact batch header of this epoch says that this
 //    record was durable, the end is not torn but damaged. The same holds if an intact batch with this record names
 //    another predecessor: no writer produces that, so the file was changed. Payloads hold the program's values, which

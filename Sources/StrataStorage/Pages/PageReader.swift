@@ -77,8 +77,8 @@ package final class PageReader: NodeReading, Sendable {
             && Int(reference.page) + Int(reference.pages) <= limit.pages.load(ordering: .relaxed)
     }
 
-    /// Checks, after a node of the file was copied, that the copy is of this node, and that no other program overwrote
-    /// it meanwhile.
+    /// Checks, after the caller has copied a node of the file, that the copy is of this node, and that no other program
+    /// overwrote it meanwhile.
     func confirm(_ reference: NodeReference) throws(StorageError) {
         let node = map + Int(reference.page) * Format.pageSize
         if node.u64(8) != reference.birth || node.u64(16) != reference.checksum { throw damage(at: node) }

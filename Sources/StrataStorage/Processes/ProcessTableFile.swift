@@ -11,7 +11,7 @@ final class ProcessTableFile: Sendable {
     /// Of the lock file.
     let path: String
     let memory: any SharedMemory
-    /// The data file, whose bytes are locked.
+    /// The data file, whose bytes the processes lock.
     let data: any File
     let scheduling: any Scheduling
     /// Microseconds without a sign of life after which a process counts as stopped.

@@ -11,8 +11,8 @@ enum Inheritance {
     case own
     /// The previous owner left a hand-over block.
     case block
-    /// The previous owner died or left no block, or the process that made the table never owned writing: the log has to
-    /// be replayed.
+    /// The previous owner died or left no block, or the process that made the table never owned writing: the new owner
+    /// has to replay the log.
     case none
 }
 

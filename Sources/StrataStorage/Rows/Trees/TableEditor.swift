@@ -1,6 +1,6 @@
 /// Changes the row tree of one table within a transaction.
 ///
-/// Appended rows, consecutive deletes, and many consecutive changes of one group are held back and applied group by
+/// It holds appended rows, consecutive deletes, and many consecutive changes of one group back, to apply them group by
 /// group; every other operation applies them first. The path of branches to the current group is in the arena.
 ///
 /// Concurrency: confined to the write transaction.
