@@ -12,7 +12,7 @@ package final class MappedRange: FileMap {
     package let damage: MapDamage?
     private let addition: Addition
 
-    /// What an extension of the range contains.
+    /// Contents of an extension of the range.
     enum Addition {
         /// More of the same mapping: the next part of the file, or zeros if the range is anonymous memory.
         case same

@@ -6,7 +6,7 @@ package enum Salvage {
     /// Writes the readable contents of the store at `path` to a new store at `destination`, which appears whole or not
     /// at all. The damaged store and its log are not changed.
     ///
-    /// - Returns: what was recovered, and what is lost.
+    /// - Returns: the recovered and the lost contents.
     /// - Throws: `notAStore` if no part of a store is found; `keyRequired`, `wrongKey`, `notEncrypted`; `inUse`; `file`
     ///   with EEXIST if the destination exists; `noSpace`; `unsound` if the new store would break a rule of the format
     ///   even without the log.

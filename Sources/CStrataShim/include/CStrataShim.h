@@ -1,4 +1,4 @@
-// What StrataFiles and StrataStorage need from C: system calls that Swift cannot make (variadic functions, functions
+// C functions that StrataFiles and StrataStorage need: system calls that Swift cannot make (variadic ones, functions
 // that need _GNU_SOURCE), a signal handler, and loops over packed values.
 #pragma once
 #include "CStrataFork.h"

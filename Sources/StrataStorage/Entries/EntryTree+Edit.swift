@@ -18,7 +18,7 @@ extension EntryTree {
         return try edit(operation, &root, level: level, in: nodes, limit: max(limits.entries, 2)) != nil
     }
 
-    /// What an operation has changed in a node.
+    /// The change of a node by an operation.
     private struct Edited {
         /// Change of its number of entries.
         var added: Int

@@ -73,7 +73,7 @@ package enum StorageError: Error, Sendable, Equatable {
         .corrupt(page: PageNumber(reference.page), offset: 0, reason: .structure)
     }
 
-    /// What is wrong with bytes on disk.
+    /// The kind of damage of bytes on disk.
     package enum Corruption: String, Sendable {
         case checksum, structure, fileTooShort, header, slotsDiffer, seal
         /// The medium did not return the page, or the file was truncated.
@@ -90,7 +90,7 @@ package enum StorageError: Error, Sendable, Equatable {
         case notAscending
     }
 
-    /// What there cannot be more of.
+    /// The limit that the operation would have exceeded.
     package enum Limit: String, Sendable {
         case pages, addressSpace, valueSize, columns, pins, processes
     }

@@ -1,4 +1,4 @@
-/// What is known of a log that no readable header slot requires.
+/// Facts about a log that no readable header slot requires.
 struct LeftLogFacts: Hashable {
     enum Order: CaseIterable { case less, same, greater }
 

@@ -126,7 +126,7 @@ struct LogNames: Sendable {
     }
 
     /// Renames the file that has a log's name, durably. It belongs to an earlier store of this path, or a user put it
-    /// there; it may hold the last copy of some commits, so it is not removed.
+    /// there; it may hold the last copy of some commits, so this does not remove it.
     /// - Parameter suffix: of the new name, after `NAME.log.`; followed by a number if that name is taken.
     static func setAside(_ path: String, as suffix: String, _ fileSystem: any FileSystem) throws(FileError) {
         let name = "\(path).\(suffix)"

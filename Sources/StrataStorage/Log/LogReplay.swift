@@ -177,8 +177,8 @@ package struct LogReplay {
         return nil
     }
 
-    /// What the batches outside the chain say about its end: no durable record is missing; one is missing, or the file
-    /// was changed; the log does not reach the LSN in the header slot.
+    /// Meaning of the batches outside the chain for its end: no durable record is missing; one is missing, or another
+    /// program has changed the file; the log does not reach the LSN in the header slot.
     private enum Rest {
         case consistent, contradictory, outdated
     }

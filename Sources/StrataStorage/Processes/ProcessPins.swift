@@ -22,7 +22,7 @@ final class ProcessPins: Sendable {
 
     /// Stores a pin of a version and executes a fence. The pin keeps the version's pages only if the version is still
     /// the newest one after that, which the caller checks, or if the owner protects it until then: the base of an open
-    /// grant, and what this process gives up with its ownership.
+    /// grant, and the version that this process, as the owner, protects until it gives ownership up.
     /// - Returns: the pin's place in the slot; nil if none is free.
     func pin(_ version: UInt64) -> Int? {
         let memory = slots.file.memory

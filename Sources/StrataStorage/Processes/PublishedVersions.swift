@@ -67,7 +67,7 @@ struct PublishedVersions: Sendable {
         return max(newest.file.contents, base.file.contents)
     }
 
-    /// Loads what ``put(_:_:)`` stored under this number; nil if its checksum differs.
+    /// Loads the version that ``put(_:_:)`` stored under this number; nil if its checksum differs.
     func get(_ number: UInt64, _ words: Layout.Version) -> PublishedVersion? {
         let place = memory[words.place]
         let version = memory[words.version]

@@ -1,6 +1,6 @@
 /// Changes of values: as patches, in place in a segment in the arena, or folded into a segment.
 extension GroupDraft {
-    /// What ``fold(only:)`` has done.
+    /// Outcome of ``fold(only:)``.
     enum Folding {
         case done
         /// There are no patches to fold.
