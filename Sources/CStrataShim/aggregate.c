@@ -1,4 +1,5 @@
-// Sums and extremes over packed values, all of them or those whose bit is set. Nothing is read behind the last value.
+// Sums and extremes over packed values, all of them or those whose bit is set. No function reads behind the last
+// value.
 #include "include/CStrataKernels.h"
 #include "wide.h"
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-// Decodes packed values to 64-bit words. Nothing is read behind the last value.
+// Decodes packed values to 64-bit words. No function reads behind the last value.
 #include "include/CStrataKernels.h"
 #include "wide.h"
 #include <string.h>

@@ -10,7 +10,7 @@
 // 1. A thread claims an entry by `used`, fills it in, and makes it valid with the store to `length`. The signal handler
 //    reads only base and length, so it needs no lock and may run at any moment on any thread.
 // 2. Blocks of entries are only added, never moved or freed.
-// 3. A signal outside the watched ranges is passed to the previous handler.
+// 3. The handler passes a signal outside the watched ranges to the previous handler.
 
 enum { entries_per_block = 256 };
 
@@ -54,7 +54,7 @@ static void handle(int number, siginfo_t *information, void *context) {
     if (previous.sa_flags & SA_SIGINFO) {
         previous.sa_sigaction(number, information, context);
     } else if (previous.sa_handler == SIG_DFL || previous.sa_handler == SIG_IGN) {
-        // The access is repeated when the handler returns, and then the default action ends the process.
+        // The thread repeats its access when the handler returns, and then the default action ends the process.
         signal(number, SIG_DFL);
     } else {
         previous.sa_handler(number);

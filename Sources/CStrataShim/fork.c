@@ -42,15 +42,15 @@ static void in_child(void) {
     pthread_mutex_unlock(&mutex);
 }
 
-// Installed before main instead of with the first descriptor: a process whose stores are all in memory notes none, and
-// its forks must be counted as well.
+// The loader installs the handlers before main, and not the thread that notes the first descriptor: a process whose
+// stores are all in memory notes none, and the handlers must count its forks as well.
 static int installed = -1;
 __attribute__((constructor)) static void install(void) {
     installed = pthread_atfork(before, in_parent, in_child);
 }
 
 int strata_note_descriptor(int fd) {
-    // The open must fail: without the handlers parent and child would share locks, and notice nothing.
+    // The open must fail: without the handlers parent and child would share locks, and neither could tell.
     if (installed != 0) return -1;
     size_t word = (size_t)fd / 64;
     if (word >= word_count) {

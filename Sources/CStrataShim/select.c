@@ -1,4 +1,4 @@
-// Comparisons over packed values, whose result is a bit per row. Nothing is read behind the last value.
+// Comparisons over packed values, whose result is a bit per row. No function reads behind the last value.
 #include "include/CStrataKernels.h"
 #include "wide.h"
 #include <stdbool.h>

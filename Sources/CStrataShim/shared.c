@@ -17,7 +17,7 @@
 void *strata_map_shared(int fd, size_t count) {
     void *base = mmap(NULL, count, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (base == MAP_FAILED) return NULL;
-    // Few pages are used, and they are far apart: without this advice the kernel would read ahead at each fault.
+    // Processes use few pages of the table, far apart: without this advice the kernel would read ahead at each fault.
     madvise(base, count, MADV_RANDOM);
     return base;
 }

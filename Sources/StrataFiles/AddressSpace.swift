@@ -4,9 +4,9 @@ import Synchronization
 
 /// Sizes and addresses of reservations of address space for mappings that may grow.
 ///
-/// Without a limit of the process, a mapping reserves at once all that it is likely to need: address space costs
-/// nothing until hundreds of databases are open. Under a limit (`ulimit -v`) each mapping begins with a small share of
-/// the limit, followed by free addresses, and grows in place.
+/// Without a limit of the process, a mapping reserves at once all that it is likely to need, since a process has
+/// 128 TiB of addresses. Under a limit (`ulimit -v`) each mapping begins with a small share of the limit, followed by
+/// free addresses, and grows in place.
 package enum AddressSpace {
     /// Bytes that the process may map altogether; nil without a limit.
     package static var limit: Int? {
@@ -30,7 +30,8 @@ package enum AddressSpace {
     private static let part = 512
     /// Bytes of all present reservations.
     static let taken = Atomic<Int>(0)
-    /// Least bytes to request, if the contents do not need less: smaller requests save nothing.
+    /// Least bytes to request, unless the caller or the contents need fewer: they are at most a 16th of what
+    /// ``kept(_:)`` leaves to the rest of the process.
     private static let smallest = 1 << 20
 
     /// Sizes to request, in this order, until the system grants one.
@@ -90,7 +91,7 @@ package enum AddressSpace {
         let room = UInt(roundedUp(bytes)) * 4
         let (start, _) = next.add(room, ordering: .relaxed)
         guard start >= first, start < end - room else {
-            // Starts over, since earlier places may be free again.
+            // The next call starts over, since earlier places may be free again.
             next.store(first, ordering: .relaxed)
             return nil
         }

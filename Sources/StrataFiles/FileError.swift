@@ -2,7 +2,7 @@ import Platform
 
 /// A file operation that failed.
 package struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What was tried; its word begins the error's description.
+    /// The operation that failed. Its word begins the error's description.
     package enum Operation: String, Sendable {
         case open, status, read, write, size, truncate, preallocate, sync, syncDirectory, writeBack, map, lock, rename
         case remove

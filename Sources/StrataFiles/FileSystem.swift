@@ -128,7 +128,8 @@ package protocol File: AnyObject, Sendable {
     /// Allocates disk space for the first `size` bytes, so that a full disk fails here and not in a later write.
     func preallocate(to size: Int64) throws(FileError)
 
-    /// Makes contents and size durable. Must not be called again after it threw.
+    /// Makes contents and size durable. The caller must not repeat a sync that threw: the kernel may have dropped the
+    /// bytes meanwhile, and the second sync would report success.
     func syncData() throws(FileError)
 
     /// Starts writing dirty pages of the range and waits for that, without a guarantee of durability.
@@ -147,7 +148,8 @@ package protocol File: AnyObject, Sendable {
     /// A private mapping, whose changes do not reach the file. Has a default.
     func mapPrivately(reserve: Int) throws(FileError) -> MappedRange
 
-    /// Takes an advisory lock on one byte, against other descriptors and processes; false if it is held.
+    /// Takes an advisory lock on one byte, against other descriptors and processes; false if another one holds a
+    /// lock that excludes it.
     func tryLock(byte: Int64, exclusive: Bool) throws(FileError) -> Bool
 
     /// Releases the lock on one byte.

@@ -10,6 +10,6 @@ package struct LivingObject<Object: AnyObject>: @unchecked Sendable {  // a coun
         self.address = address
     }
 
-    /// Transfers the reference to the caller; called once.
+    /// Transfers the reference to the caller, which calls this exactly once: else the object leaks, or ends too early.
     package func take() -> Object { Unmanaged<Object>.fromOpaque(address).takeRetainedValue() }
 }

@@ -12,7 +12,7 @@ package final class MappedRange: FileMap {
     package let damage: MapDamage?
     private let addition: Addition
 
-    /// What an extension of the range contains.
+    /// Contents of an extension of the range.
     enum Addition {
         /// More of the same mapping: the next part of the file, or zeros if the range is anonymous memory.
         case same
@@ -64,8 +64,8 @@ package final class MappedRange: FileMap {
         return nil
     }
 
-    /// Asks the system for large pages: memory that is filled from its start to its end then costs few page faults. A
-    /// system without them ignores it.
+    /// Asks the system for large pages: a thread that fills the memory then takes one page fault for each of them. A
+    /// system without large pages ignores the request.
     package func preferLargePages() {
         #if os(Linux)
             madvise(start, count, MADV_HUGEPAGE)
@@ -127,7 +127,7 @@ package final class MappedRange: FileMap {
     package func discard(from offset: Int, count: Int) { madvise(start + offset, count, MADV_DONTNEED) }
 }
 
-/// Reports lost pages of a mapped file: it was truncated by another program, or the medium failed.
+/// Reports lost pages of a mapped file: another program truncated the file, or the medium failed.
 ///
 /// An access to such a page raises no signal, and reads zeros. A reader checks this after its loads, and before it uses
 /// their results. Valid as long as the mapping.
@@ -138,8 +138,8 @@ package struct MapDamage: Sendable {
     package nonisolated(unsafe) let flag: UnsafeMutablePointer<Atomic<UInt32>>
 
     private let origin = ProcessOrigin()
-    /// Whether this process was forked off after the mapping was made: it belongs to the parent, and reads as zeros
-    /// here.
+    /// Whether this process was forked off after the mapping was made: the mapping belongs to the parent, and reads as
+    /// zeros here.
     package var isForked: Bool { origin.isForked }
 
     /// Watches a range; nil without memory. If the range maps a file, the caller has blocked forks since before the

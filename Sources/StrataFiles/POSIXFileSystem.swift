@@ -35,7 +35,7 @@ package struct POSIXFileSystem: FileSystem {
 
     package func status(_ path: String) throws(FileError) -> FileStatus? {
         var found = strata_status()
-        // Without the copy that passing a string to C makes: each commit calls this.
+        // `withCString` borrows the text, whereas Swift copies a string that is passed to C: each commit calls this.
         let result = path.withCString { strata_get_status(-1, $0, &found) }
         if result == 0 { return FileStatus(found) }
         if result == -ENOENT || result == -ENOTDIR { return nil }
@@ -100,8 +100,9 @@ package struct POSIXFileSystem: FileSystem {
         if failure != 0 && failure != EINVAL { throw FileError(.syncDirectory, path: directory, errno: failure) }
     }
 
-    /// Makes a directory durable that may be written but not read, and so cannot be opened for a sync: syncs its whole
-    /// file system through the parent directory, or all file systems if the parent cannot be opened or is on another.
+    /// Makes a directory durable that this process may write but not read, and so cannot open for a sync: syncs its
+    /// whole file system through the parent directory, or all file systems if it cannot open the parent, or if that is
+    /// on another one.
     private func syncAll(of directory: String) throws(FileError) {
         #if canImport(Darwin)
             sync()
@@ -148,8 +149,8 @@ extension FileStatus {
 
 /// A descriptor. Its number is set once; a caller must not close it while another thread uses it.
 ///
-/// In a forked child the descriptor was closed, and its number may name another file: every call throws EBADF there,
-/// and closing has no effect.
+/// A forked child has closed the descriptor, and its number may name another file: every call throws EBADF there, and
+/// closing has no effect.
 final class POSIXFile: File {
     private let number: Int32
     private let origin = ProcessOrigin()
@@ -209,7 +210,7 @@ final class POSIXFile: File {
 
     func size() throws(FileError) -> Int64 {
         let descriptor = try usable(.size)
-        // Takes a third of the time of `fstat`; the position that it sets is not used.
+        // `lseek` takes a third of the time of `fstat`. No call uses the position that it sets.
         let end = lseek(descriptor, 0, SEEK_END)
         if end >= 0 { return Int64(end) }
         var found = strata_status()
@@ -232,7 +233,7 @@ final class POSIXFile: File {
         #if canImport(Darwin)
             if try self.size() < size { try truncate(to: size) }
         #else
-            // Skips the existing part: on file systems without extents each of its blocks would be read.
+            // Skips the existing part: on file systems without extents the C library would read each of its blocks.
             let old = try self.size()
             if size <= old { return }
             try checkLimit(size, .preallocate)
@@ -270,7 +271,7 @@ final class POSIXFile: File {
     func writeBack(offset: Int64, count: Int64) throws(FileError) {
         let descriptor = try usable(.writeBack)
         let result = strata_write_back(descriptor, offset, count)
-        // Not every file system supports it, and correctness does not depend on it.
+        // Not every file system supports the call, and no durability depends on it.
         if result != 0 && result != -ENOSYS && result != -ESPIPE && result != -EINVAL {
             throw FileError(.writeBack, path: path, errno: -result)
         }

@@ -132,11 +132,11 @@
         case frozenListed = "strata-frozen-listed"
         /// Each commit evaluates all members of all sections.
         case sectionsAnew = "strata-sections-anew"
-        /// A commit does not wait for its sync.
+        /// A sync of the log does nothing, so that commits return before they are durable.
         case commitWithoutSync = "strata-commit-without-sync"
-        /// A failed sync of the log is repeated, and the second result is believed.
+        /// The log repeats a sync that failed, and believes the second result.
         case syncTriedAgain = "strata-sync-tried-again"
-        /// A header slot of a checkpoint or a compaction is written without a sync of its pages before.
+        /// A checkpoint writes its header slot without a sync of its pages before.
         case checkpointWithoutSync = "strata-checkpoint-without-sync"
         /// A follower does not wait for the leader's sync.
         case followerWithoutSync = "strata-follower-without-sync"
@@ -146,7 +146,7 @@
         case recoveryDropsLast = "strata-recovery-drops-last"
         /// In upper branches of a table's tree, a search for the first key of a child leads to its left neighbour.
         case branchSearch = "strata-branch-search"
-        /// Nodes are accepted with wrong checksums.
+        /// Readers accept nodes with wrong checksums.
         case checksumUnchecked = "strata-checksum-unchecked"
 
         // Storage.
@@ -155,15 +155,15 @@
         case leafSearch = "strata-leaf-search"
         /// A file grows by 16 MiB under any policy.
         case growsFar = "strata-grows-far"
-        /// A header slot is written without a sync after it.
+        /// The store does not sync a header slot that it has written.
         case slotWithoutSync = "strata-slot-without-sync"
-        /// The name of a new log is not made durable.
+        /// The store does not sync the directory in which it has made a log.
         case logNameWithoutSync = "strata-log-name-without-sync"
         /// Recovery drops the last of several commits in one log batch.
         case groupEndLost = "strata-group-end-lost"
         /// Recovery replays no deletions.
         case deletionNotReplayed = "strata-deletion-not-replayed"
-        /// A version loses its protection when a newer one becomes visible, although it is pinned.
+        /// A pinned version loses its protection when a newer one becomes visible.
         case pinEndsEarly = "strata-pin-ends-early"
         /// Of several changes of one value in a transaction the first counts.
         case secondUpdateLost = "strata-second-update-lost"
@@ -172,11 +172,11 @@
         /// A compaction drops the last row of each row group.
         case compactionLosesRows = "strata-compaction-loses-rows"
 
-        /// Pages of a version that another process has pinned are used again.
+        /// The owner of writing ignores the pins of other processes, and uses pages of those versions again.
         case foreignPinIgnored = "strata-foreign-pin-ignored"
         /// Of the writers that wait, the one that came last is the next.
         case lastWriterFirst = "strata-last-writer-first"
-        /// A write that the system did in part is taken for a whole one.
+        /// The file layer takes a partial write of the system for a whole one.
         case shortWriteBelieved = "strata-short-write-believed"
 
         // Sealed storage.
@@ -249,7 +249,7 @@
 
         // Realms and threads.
 
-        /// What is frozen is the newest version, and not the one that is shown.
+        /// A Realm freezes the newest version instead of the one that it shows.
         case freezeTakesNewest = "strata-freeze-takes-newest"
 
         // Notifications.
@@ -272,7 +272,7 @@
         case bellLost = "strata-bell-lost"
         /// A process looks every millisecond whether another one has rung.
         case attendantPolls = "strata-attendant-polls"
-        /// The owner of writing leaves changes of values out of what other processes hand in.
+        /// The owner of writing leaves changes of values out of the records that guests submit.
         case guestUpdateLost = "strata-guest-update-lost"
 
         // Two stores that are written at the same time (StoreMigration).

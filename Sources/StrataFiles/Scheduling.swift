@@ -24,7 +24,7 @@ package protocol Scheduling: Sendable {
     func pause(microseconds: Int)
 }
 
-/// A lock with one condition, like POSIX's: `wait` and `wakeAll` are called with the lock held.
+/// A lock with one condition, like POSIX's: a thread that calls `wait` or `wakeAll` holds the lock.
 package protocol Monitor: AnyObject, Sendable {
     func lock()
     func unlock()

@@ -56,8 +56,8 @@ private final class Work: Sendable {
 
 /// A POSIX mutex and condition.
 ///
-/// In a forked child the lock has no effect: the child has one thread only, and a lock that another thread of the
-/// parent held at the fork would never be released there.
+/// In a forked child the lock has no effect: the child has one thread only, which cannot release a lock that another
+/// thread of the parent held at the fork.
 private final class SystemMonitor: Monitor {
     private let origin = ProcessOrigin()
     private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>

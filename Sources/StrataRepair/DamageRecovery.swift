@@ -2,14 +2,14 @@ internal import StrataFiles
 internal import StrataStorage
 
 // Invariants
-// 1. The damaged files are copied aside, durably, before a new store replaces them.
+// 1. A recovery copies the damaged files aside, durably, before it replaces them by a new store.
 // 2. At every moment the path leads to the whole damaged store or to the whole new one: one rename replaces it.
-// 3. `notAStore` and `unsupportedFormat` decide what is a store: other files are never touched.
-// 4. One recovery of a path runs at a time, and no process has the store open meanwhile: the damaged file is locked
-//    from before the first look at it, and the new one from before it has its name until the last file of the damaged
-//    store beside it is gone.
-// 5. Only the file in which the damage was found is replaced. Another recovery may have put a new store in its place
-//    since then, and a process may have written to the new store.
+// 3. A recovery never touches a file for which the open throws `notAStore` or `unsupportedFormat`.
+// 4. One recovery of a path runs at a time, and no process has the store open meanwhile: the recovery locks the damaged
+//    file before it reads it, and the new file before that has its name. It unlocks both when the last file of the
+//    damaged store beside them is gone.
+// 5. A recovery replaces only the file in which its caller found the damage. Another recovery may have put a new store
+//    in its place since then, and a process may have written to the new store.
 
 /// One recovery from damage: makes a new store as the policy says, and replaces the damaged one by it.
 struct DamageRecovery {
@@ -17,7 +17,7 @@ struct DamageRecovery {
     private let options: StoreOptions
     private let policy: DamagePolicy
     private let error: StorageError
-    /// The file in which the damage was found.
+    /// The file in which the caller found the damage.
     private let damaged: FileStatus
     private let fileSystem: any FileSystem
     /// The new store, until it replaces the damaged one.
@@ -115,7 +115,7 @@ struct DamageRecovery {
             salvage.isLockedHere = true
             return .salvaged(try Salvage.run(from: path, to: unfinished, fileSystem: fileSystem, options: salvage))
         case .lastGoodVersion:
-            // The newest slot is tried first. Each is tried with its log, as far as that verifies, and then without.
+            // Tries the newest slot first, and each one with its log, as far as that verifies, and then without.
             for (slot, index) in slots.sorted(by: { $0.slot.sequence > $1.slot.sequence }) {
                 for usesLog in slot.logRequired ? [true, false] : [false] {
                     if let version = try tryVersion(slot, index, usesLog: usesLog) {

@@ -1,6 +1,6 @@
 package import StrataStorage
 
-/// What an open does with a damaged store.
+/// The action of an open on a damaged store.
 package enum DamagePolicy: String, Sendable, CaseIterable {
     /// Throws, and leaves the files unchanged.
     case fail
@@ -14,7 +14,7 @@ package enum DamagePolicy: String, Sendable, CaseIterable {
 
 /// Result of a recovery from damage, with the losses.
 package struct DamageReport: Sendable {
-    /// What the policy has made of the store.
+    /// Result of the policy for the store.
     package enum Outcome: Sendable {
         /// Everything after `version` is lost, up to `newest` as far as that is readable.
         case wentBack(to: TransactionID, newest: TransactionID)

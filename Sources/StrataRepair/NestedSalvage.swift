@@ -2,8 +2,8 @@ internal import StrataStorage
 
 /// Reassembles inner collections that are trees.
 ///
-/// In a list a null stands for each lost element, so that the places in the log stay valid while it is replayed. In a
-/// map nothing can stand for a lost key, so a map that lost one is lost as a whole.
+/// In a list a null stands for each lost element, so that the places in the log stay valid while the salvage replays
+/// it. No placeholder can stand for a lost key of a map, so a map that lost one is lost as a whole.
 struct NestedSalvage {
     private let source: SalvageSource
     /// Pages of visited nodes, so that none is read twice.

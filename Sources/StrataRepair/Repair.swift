@@ -45,7 +45,7 @@ package enum Repair {
     /// Applies a policy to a damaged store that is not open anywhere.
     ///
     /// - Parameters:
-    ///   - file: the file in which the damage was found.
+    ///   - file: the file in which the caller found the damage.
     ///   - error: from reading or opening the store. Some damage is detected only when a page is first read: the caller
     ///     then closes the store before it calls this.
     /// - Returns: nil if the path leads to another file by now: another process has recovered or replaced the store.

@@ -6,7 +6,7 @@ package enum Salvage {
     /// Writes the readable contents of the store at `path` to a new store at `destination`, which appears whole or not
     /// at all. The damaged store and its log are not changed.
     ///
-    /// - Returns: what was recovered, and what is lost.
+    /// - Returns: the recovered and the lost contents.
     /// - Throws: `notAStore` if no part of a store is found; `keyRequired`, `wrongKey`, `notEncrypted`; `inUse`; `file`
     ///   with EEXIST if the destination exists; `noSpace`; `unsound` if the new store would break a rule of the format
     ///   even without the log.
@@ -68,8 +68,8 @@ package enum Salvage {
         }
     }
 
-    /// The report that ``run(from:to:fileSystem:options:)`` would give. Every node of the newest state is read and
-    /// verified, without a write. Links to lost rows are not counted.
+    /// The report that ``run(from:to:fileSystem:options:)`` would give. This reads and verifies every node of the
+    /// newest state, and writes nothing. It does not count links to lost rows.
     package static func examine(
         _ path: String, fileSystem: any FileSystem = POSIXFileSystem(), options: SalvageOptions = SalvageOptions()
     ) throws(StorageError) -> SalvageReport {

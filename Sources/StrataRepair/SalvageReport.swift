@@ -1,6 +1,6 @@
 package import StrataStorage
 
-/// What a salvage recovered from a damaged store, and exactly what it did not.
+/// The contents of a damaged store that a salvage recovered, and exactly those that it did not.
 package struct SalvageReport: Sendable, Equatable {
     /// Where the salvage found the root of the newest state.
     package enum Start: String, Sendable {
@@ -94,7 +94,7 @@ package struct SalvageReport: Sendable, Equatable {
         package var leftOut = 0
     }
 
-    /// What was recovered and what was lost of one table.
+    /// The recovered and the lost contents of one table.
     package struct Table: Sendable, Equatable {
         package var id: TableID
         package var name: String

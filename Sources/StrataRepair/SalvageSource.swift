@@ -121,7 +121,7 @@ final class SalvageSource {
     /// The first page at or after `page` outside the file's holes; ``pageCount`` if there is none.
     func nextWritten(_ page: Int) -> Int { written.next(from: page) }
 
-    /// What opens the payloads of a log; nil for a plain store.
+    /// The sealing that opens the payloads of a log; nil for a plain store.
     func logSealing(_ storeID: RandomID) -> LogSealing? { LogSealing(cipher, storeID, fileSystem) }
 
     deinit { Store.release(file) }

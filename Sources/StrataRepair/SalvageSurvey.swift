@@ -1,7 +1,7 @@
 internal import StrataStorage
 
-// What a salvage trusts (docs/decisions/0004-salvage.md): first what the newest readable state reaches; then, only for
-// key ranges whose branches are lost, groups that verify by themselves. The checkpoint's free map shows whether the
+// A salvage trusts first the nodes that the newest readable state reaches (docs/decisions/0004-salvage.md); then, only
+// for key ranges whose branches are lost, groups that verify by themselves. The checkpoint's free map shows whether the
 // newest state uses a page, so the salvage recovers no older row. Without the map, it adopts the group of the newest
 // birth, and counts its rows as uncertain.
 

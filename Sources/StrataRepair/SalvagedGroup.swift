@@ -282,7 +282,8 @@ struct SalvagedGroup {
         return (root, holder)
     }
 
-    /// What can be recovered of a collection, encoded, with bytes that live until the next row; nil if nothing can.
+    /// The elements that the salvage can recover of a collection, encoded, with bytes that live until the next row; nil
+    /// if there are none.
     private mutating func take(
         _ tree: LongValue, _ holder: ColumnDefinition, key: Int64, column: Int
     ) -> Cell? {

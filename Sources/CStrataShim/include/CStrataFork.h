@@ -7,8 +7,9 @@
 extern uint32_t strata_forks;
 static inline uint32_t strata_fork_count(void) { return __atomic_load_n(&strata_forks, __ATOMIC_RELAXED); }
 
-// Blocks forks until they are allowed again, so that a resource that a child must drop is created and noted, or
-// released and forgotten, atomically. Held for a few system calls, by one thread at a time, not recursively.
+// Blocks forks until strata_release_forks, so that the calling thread creates and notes, or releases and forgets, a
+// resource that a child must drop, in one step as a child sees it. One thread at a time holds forks, for a few system
+// calls, and not recursively.
 void strata_hold_forks(void);
 void strata_release_forks(void);
 
@@ -18,8 +19,8 @@ int strata_note_descriptor(int fd);
 // The caller holds forks until it has closed the descriptor.
 void strata_forget_descriptor(int fd);
 
-// Called in a process that was just forked: drops all watched maps, which read as zeros from then on, with their
-// damage marked. Calls nothing but mmap.
+// The handler of forks calls it in the child: it drops all watched maps, which read as zeros from then on, with their
+// damage marked. It calls nothing but mmap.
 void strata_forget_maps(void);
 
 // Zeroed memory from the system, not from the heap. NULL if there is none.

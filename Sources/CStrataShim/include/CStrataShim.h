@@ -1,4 +1,4 @@
-// What StrataFiles and StrataStorage need from C: system calls that Swift cannot make (variadic functions, functions
+// C functions that StrataFiles and StrataStorage need: system calls that Swift cannot make (variadic ones, functions
 // that need _GNU_SOURCE), a signal handler, and loops over packed values.
 #pragma once
 #include "CStrataFork.h"
@@ -50,7 +50,8 @@ int strata_rename_new(const char *path, const char *destination);
 // Starts write-back of a range and waits for it; makes nothing durable. Returns 0 or -errno.
 int strata_write_back(int fd, int64_t offset, int64_t count);
 
-// A lock on one byte that belongs to the open file description. Returns 0, 1 when it is held elsewhere, or -errno.
+// A lock on one byte that belongs to the open file description. Returns 0, 1 when another description holds a
+// lock that excludes it, or -errno.
 int strata_try_lock(int fd, int64_t byte, int exclusive);
 int strata_unlock(int fd, int64_t byte);
 int strata_unlock_all(int fd);
@@ -81,7 +82,7 @@ typedef struct {
 
 // From now on an access to `length` bytes at `base` that ends in SIGBUS reads zeros and marks the damage, on any
 // thread. Other SIGBUS go to the previous handler. Returns NULL without memory. The mark stays until strata_unwatch,
-// which must be called before the range is unmapped.
+// which the caller calls before it unmaps the range.
 strata_damage *strata_watch(const void *base, size_t length);
 void strata_unwatch(strata_damage *damage);
 // Sets the length of the watched range.

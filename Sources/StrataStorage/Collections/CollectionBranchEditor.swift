@@ -1,4 +1,4 @@
-/// What a change has made of a node of a collection tree.
+/// Outcome of a change of a node of a collection tree.
 enum CollectionOutcome {
     /// The node was changed or replaced.
     case done(CollectionEntry)
@@ -12,8 +12,8 @@ enum CollectionOutcome {
 
 /// Changes the shape of a collection tree: splits, balances, joins and drops nodes.
 ///
-/// The shape depends on the tree and the operation alone, never on what is cached, so that an operation that is
-/// replayed on the same tree takes the same number of pages.
+/// The shape depends on the tree and the operation alone, and never on a cached path. So an operation takes the same
+/// number of pages when recovery replays it on the same tree.
 ///
 /// 1. A full node at the end of the tree stays as it is, and a new one follows it; at the start a new one precedes it.
 /// 2. A full node elsewhere gives elements to a neighbour under the same branch of which an eighth is free. Without
@@ -197,7 +197,7 @@ final class CollectionBranchEditor<Nodes: NodeWriting> {
         guard count == child.count else { throw CollectionTree.damaged(child.reference) }
     }
 
-    /// Replaces a child by what a change has made of it.
+    /// Replaces a child by the outcome of a change.
     private func place(
         _ outcome: CollectionOutcome, at index: Int, _ entries: inout [CollectionEntry], level: Int
     ) throws(StorageError) {

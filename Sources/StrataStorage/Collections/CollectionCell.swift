@@ -1,15 +1,15 @@
 /// Content of a cell in a column of collections.
 ///
 /// 1. No bytes, or null: the empty collection.
-/// 2. Bytes, in the segment or, if long, in a value node (kind 4): a ``CollectionPayload``. Value nodes are no longer
-///    written; files have them from before their column was one of collections.
+/// 2. Bytes, in the segment or, if long, in a value node (kind 4): a ``CollectionPayload``. No value node is
+///    written any more; files have some from before their column was one of collections.
 /// 3. A long value that references a collection leaf or branch (kinds 11 and 12) and counts the elements: the root of a
 ///    tree that belongs to this row and column alone.
 /// 4. In the open transaction, for a changed collection: a ``handle(birth:)``, which references no node. The
 ///    transaction finds the tree by table, row and column. No version has a handle in a live cell; the slot of a
 ///    deleted row may keep one.
 ///
-/// Cells of columns without collections have what 1 and 2 describe, with any bytes.
+/// Cells of columns without collections have the contents of 1 or 2, with any bytes.
 package enum CollectionCell {
     case empty
     /// Bytes borrowed from the version.

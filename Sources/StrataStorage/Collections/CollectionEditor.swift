@@ -1,8 +1,8 @@
 /// Changes one collection within a transaction.
 ///
-/// Nodes of older versions are never written: each is copied to the arena when it changes, or a node below it. A node
-/// that the tree no longer reaches is dropped once. After an error the tree is half changed, and the caller must roll
-/// the transaction back; only `misuse` leaves the tree unchanged.
+/// The editor never writes a node of an older version: before it changes that node, or one below it, it copies the node
+/// to the arena. It drops a node that the tree no longer reaches once. After an error the tree is half changed, and the
+/// caller must roll the transaction back; only `misuse` leaves the tree unchanged.
 ///
 /// The place of an element of a set or a map comes from ``CollectionTree/find(_:in:_:reading:precedes:)``: elements are
 /// not compared here.

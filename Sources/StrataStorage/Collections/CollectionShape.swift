@@ -17,7 +17,7 @@ struct CollectionShape: Sendable {
     /// a leaf whose tree is lost.
     var column: UInt16
     var owner: Int64
-    /// Whether nodes of any row are accepted.
+    /// Whether a reader accepts nodes of any row.
     var isAnyones = false
     /// Number of collections around it: 0 for a row's own.
     var depth = 0

@@ -6,7 +6,7 @@ struct CollectionWalk<Nodes: NodeReading> {
     /// Whether an element of a set, or a key of a map, precedes another.
     var precedes: (Cell, Cell) -> Bool = { _, _ in true }
 
-    /// What the walk has found below a node; its parent must say the same.
+    /// Facts that the walk has found below a node; the parent must state the same.
     private struct Found {
         var count: Int
         var key: Int64

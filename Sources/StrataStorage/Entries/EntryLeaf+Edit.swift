@@ -1,6 +1,6 @@
 /// Changing single entries of a leaf in place, without decoding the others.
 extension EntryLeaf {
-    /// What an edit has done.
+    /// Outcome of an edit.
     enum Edit {
         case done
         /// The leaf must be rebuilt: no space, a wider column, or no entry left.

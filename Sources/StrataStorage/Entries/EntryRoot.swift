@@ -1,6 +1,6 @@
 /// The root of an index or backlink tree of a table.
 package struct EntryRoot: Equatable, Sendable {
-    /// What the entries of a tree consist of (``EntryTree``): hashes, values or link targets, each with a row key.
+    /// Kind of the entries of a tree (``EntryTree``): hashes, values or link targets, each with a row key.
     enum Kind: UInt8, Sendable {
         case hash = 1
         case ordered = 2

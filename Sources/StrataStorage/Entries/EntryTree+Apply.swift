@@ -1,7 +1,7 @@
 /// Changing an entry tree.
 ///
-/// 1. Nodes of older versions are never written: a node is changed through `mutable`, or made anew.
-/// 2. Every node that the tree no longer reaches is dropped once, by `drop` or `mutable`.
+/// 1. A change never writes a node of an older version: it writes the copy from `mutable`, or a new node.
+/// 2. It drops every node that the tree no longer reaches once, by `drop` or `mutable`.
 /// 3. Node sizes are no invariant: a node that was just written and is less than a quarter full joins a neighbour, but
 ///    nodes at the end of the tree may be small, so that appended entries leave full nodes behind.
 extension EntryTree {

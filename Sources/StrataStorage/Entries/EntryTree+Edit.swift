@@ -1,5 +1,5 @@
-/// Applies single operations to an entry tree. A transaction that looks up an entry first applies the few operations
-/// that wait for its tree, so this has to cost little.
+/// Applies single operations to an entry tree, each along one path and without decoding a leaf. A transaction that
+/// looks up an entry first applies the operations that wait for its tree, which are often few.
 extension EntryTree {
     /// Up to this many operations are applied one by one.
     static var editedOneByOne: Int { 16 }
@@ -18,7 +18,7 @@ extension EntryTree {
         return try edit(operation, &root, level: level, in: nodes, limit: max(limits.entries, 2)) != nil
     }
 
-    /// What an operation has changed in a node.
+    /// The change of a node by an operation.
     private struct Edited {
         /// Change of its number of entries.
         var added: Int

@@ -173,9 +173,9 @@ enum EntryTree {
         return (EntryLeaf(try nodes.node(reference, .entryLeaf)), before)
     }
 
-    /// - Parameter bounds: what the branch above says of the node, nil for what it leaves open: the node's first key,
-    ///   and a key that follows all of the node's. This checks the node against them, and so visits none twice, even in
-    ///   a damaged tree.
+    /// - Parameter bounds: the node's first key, and a key that follows all of the node's, as the branches above have
+    ///   them; each nil if they have none. This checks the node against the bounds, and so visits no node twice, even
+    ///   in a damaged tree.
     private static func visit(
         _ reference: NodeReference, level: Int, bounds: (first: EntryKey?, end: EntryKey?), from: EntryKey,
         through: EntryKey, in nodes: some NodeReading, _ body: (EntryLeaf, Range<Int>) throws(StorageError) -> Bool

@@ -28,7 +28,7 @@ package protocol Cipher: Sendable {
 
 /// 96 bits that are used once under a key: random ones, incremented within one write.
 ///
-/// Never derived from page and version: after a crash both repeat, with other contents.
+/// The engine never derives a nonce from page and version: after a crash both repeat, with other contents.
 package struct Nonce: Equatable, Sendable {
     package static let size = 12
 

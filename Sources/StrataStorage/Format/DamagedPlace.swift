@@ -1,6 +1,6 @@
-/// An unreadable page of a store, and what a version loses with it.
+/// An unreadable page of a store, and the loss of a version with it.
 package struct DamagedPlace: Hashable, Sendable {
-    /// What the table loses.
+    /// The table's loss.
     package enum Loss: Hashable, Sendable {
         /// Rows of a range of keys, and their number; nil if the node with the count is lost.
         case rows(ClosedRange<Int64>, count: Int?)

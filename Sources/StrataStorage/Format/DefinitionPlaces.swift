@@ -14,7 +14,7 @@ package final class DefinitionPlaces<Key: Hashable & Sendable>: Sendable, Equata
     }
 
     private let found = AtomicLazyReference<Found>()
-    /// Shorter lists are searched linearly: that costs less than a hash.
+    /// Lists of up to this many elements are searched linearly: that allocates no index.
     private static var mostWalked: Int { 16 }
 
     package init() {}

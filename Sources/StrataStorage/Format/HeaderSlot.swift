@@ -4,14 +4,16 @@ import CXXHash
 // 1. Slot 0 is at the start of page 0, slot 1 at the start of page 1. Each is one sector, so a write is complete or
 //    absent; a slot that does not verify is therefore damage, not the result of a crash. Each holds its own index: a
 //    copy of one in the other's place does not verify.
-// 2. A new slot overwrites the older of the two, with the next sequence number, and is synced before the next one.
+// 2. A writer overwrites the older of the two slots, with the next sequence number, and syncs the new slot before it
+//    writes another one.
 // 3. A clean close writes both slots without a log, each followed by a sync: same checkpoint, same roots. After a crash
 //    between the two, one slot is clean, and the other one is older and requires its log. A session without a log marks
 //    its slots, and at its close the first of the two. So two clean unmarked slots that differ never result from a
 //    crash: a synced write was lost.
 // 4. Of two valid slots, the newer one never has the older checkpoint.
 
-/// What an open reads first: where the newest durable checkpoint is, and whether a log has to be replayed on top of it.
+/// The bytes that an open reads first: they say where the newest durable checkpoint is, and whether the open has to
+/// replay a log on top of it.
 ///
 /// Layout, 512 bytes: magic u64 @0, format version u32 @8, log required u32 (0, 1) @12, store id @16, sequence u64 @32,
 /// checkpoint u64 @40, root reference @48, free map reference @72, page count u64 @96, salt @104, log half u32 @120,
@@ -29,7 +31,7 @@ package struct HeaderSlot: Equatable, Sendable {
     package var freeMap: NodeReference
     /// Pages of the file that the checkpoint uses; the file is at least as long.
     package var pageCount: UInt64
-    /// Whether the log must be replayed. Without it the data file alone is the newest version.
+    /// Whether an open must replay the log. If not, the data file alone is the newest version.
     package var logRequired: Bool
     /// The log's epoch.
     package var salt: RandomID
@@ -142,7 +144,7 @@ package struct HeaderSlot: Equatable, Sendable {
         else {
             return false
         }
-        // The reach was noted when the checkpoint began, before the log had a newer record.
+        // The checkpoint noted the reach when it began, before the log had a newer record.
         guard logReach <= (logRequired ? checkpoint.rawValue : 0) else { return false }
         guard logHalf <= 1, flags <= Self.withoutLog, pageCount >= UInt64(Format.firstDataPage),
             pageCount <= UInt64(Format.arenaBit)

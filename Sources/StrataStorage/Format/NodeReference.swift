@@ -67,8 +67,8 @@ package struct NodeReference: Equatable, Sendable {
 /// its bytes turn up.
 ///
 /// The seed is combined with the hash by exclusive or, not passed to the hash function. So the same bytes under two
-/// seeds always have different checksums, the faster hash without a seed can be used, and the seed of a file that lost
-/// its store id can be derived from its nodes.
+/// seeds always have different checksums, and a salvage can derive the seed of a file that lost its store id from the
+/// file's nodes.
 package struct NodeSeed: Hashable, Sendable {
     package let rawValue: UInt64
 

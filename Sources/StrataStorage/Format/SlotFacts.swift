@@ -1,5 +1,5 @@
 extension HeaderSlot.Decoded {
-    /// What a slot's place holds, as far as it decides which slot is in force.
+    /// Contents of a slot's place, as far as they decide which slot is in force.
     enum Kind: CaseIterable {
         case valid, empty, foreign, damaged
         /// A slot of this format that is encrypted, and the caller has no key.
@@ -18,7 +18,7 @@ extension HeaderSlot.Decoded {
     }
 }
 
-/// What the two places of header slots hold.
+/// Contents of the two places of header slots.
 struct SlotKinds: Hashable {
     var first: HeaderSlot.Decoded.Kind
     var second: HeaderSlot.Decoded.Kind
@@ -58,8 +58,8 @@ struct SlotKinds: Hashable {
     }
 }
 
-/// What is known of two valid header slots of one file: whether they are what writers leave, even if a crash interrupts
-/// them.
+/// Facts about two valid header slots of one file. They decide whether writers leave such a pair, even if a crash
+/// interrupts a writer.
 struct SlotFacts: Hashable {
     enum Order: CaseIterable { case less, same, greater }
 

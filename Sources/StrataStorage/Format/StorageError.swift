@@ -43,7 +43,7 @@ package enum StorageError: Error, Sendable, Equatable {
     /// The process that has the turn to write gave no sign of life for ``StoreOptions/silenceLimit``: it is stopped.
     /// With its process ids where known.
     case silent(path: String, [Int32])
-    /// This process gave no sign of life during a transaction, and its turn to write was withdrawn: none of the
+    /// This process gave no sign of life during a transaction, and the owner of writing withdrew its turn: none of the
     /// transaction was written.
     case turnTakenBack(path: String)
     /// The process table's file beside the store is gone, or is not the one that the processes share.
@@ -73,7 +73,7 @@ package enum StorageError: Error, Sendable, Equatable {
         .corrupt(page: PageNumber(reference.page), offset: 0, reason: .structure)
     }
 
-    /// What is wrong with bytes on disk.
+    /// The kind of damage of bytes on disk.
     package enum Corruption: String, Sendable {
         case checksum, structure, fileTooShort, header, slotsDiffer, seal
         /// The medium did not return the page, or the file was truncated.
@@ -90,7 +90,7 @@ package enum StorageError: Error, Sendable, Equatable {
         case notAscending
     }
 
-    /// What there cannot be more of.
+    /// The limit that the operation would have exceeded.
     package enum Limit: String, Sendable {
         case pages, addressSpace, valueSize, columns, pins, processes
     }

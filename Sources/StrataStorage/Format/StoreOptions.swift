@@ -4,8 +4,8 @@ package import StrataFiles
 package enum Durability: Sendable, Equatable {
     /// When it is durable: an acknowledged commit is never lost.
     case full
-    /// When its record is written to the log. The log is synced after ``StoreOptions/periodicBytes``, or
-    /// ``StoreOptions/periodicInterval`` after the first commit that is not durable.
+    /// When its record is written to the log. The commit that reaches ``StoreOptions/periodicBytes`` syncs the log, and
+    /// so does a thread of the store, ``StoreOptions/periodicInterval`` after the first commit that is not durable.
     ///
     /// A loss of power loses at most the commits of that interval and of a sync under way: the latest ones, each whole.
     /// The death of the process alone loses none.
@@ -33,7 +33,7 @@ package struct StoreOptions: Sendable {
     package var limits: StoreLimits
     package var compaction = CompactionPolicy.never
     /// Like ``CompactionPolicy/onLaunch(_:)``, for a store that is compacted online, too. If ``compaction`` is
-    /// `onLaunch` itself, that closure is called instead of this one.
+    /// `onLaunch` itself, an open calls that closure instead of this one.
     package var compactOnLaunch: (@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)?
     /// Bytes of the log between two syncs under ``Durability/periodic``.
     package var periodicBytes: Int

@@ -1,6 +1,6 @@
 /// A map from versions to values, ascending.
 ///
-/// There are few versions: a binary search in an array costs less than hashing.
+/// There are few versions, so that a binary search in an array takes few comparisons.
 struct VersionMap<Value> {
     private(set) var versions: [UInt64] = []
     var values: [Value] = []

@@ -1,4 +1,4 @@
-/// What is known of a batch of the log's epoch that replay did not join to the chain. Its header is intact.
+/// Facts about a batch of the log's epoch that replay did not join to the chain. Its header is intact.
 struct BatchFacts: Hashable {
     /// Where its first record belongs.
     enum Place: CaseIterable {
@@ -20,7 +20,7 @@ struct BatchFacts: Hashable {
     /// The chain, or a batch seen before, is proof that the log has reached that LSN.
     var hasReached: Bool
 
-    /// What a batch says about the end of the chain.
+    /// Meaning of a batch for the end of the chain.
     enum Answer {
         /// Nothing: it is a leftover, or was torn before it was acknowledged.
         case nothing
@@ -41,12 +41,12 @@ struct BatchFacts: Hashable {
     }
 }
 
-/// What is known of a batch that is examined as proof of how far the log has reached, when no whole batch proves it.
-/// Its header is intact, or was corrected in one bit.
+/// Facts about a batch that replay examines as proof of how far the log has reached, when no whole batch proves it. Its
+/// header is intact, or replay has corrected one bit of the header.
 struct DamagedBatchFacts: Hashable {
     enum Payload: CaseIterable {
         case unexamined
-        /// Not examined, because so many payloads were examined as are allowed.
+        /// Not examined: replay has examined as many payloads as it may.
         case beyondLimit
         /// It matches its checksum, perhaps with one bit corrected.
         case whole
@@ -55,7 +55,7 @@ struct DamagedBatchFacts: Hashable {
 
     var claimsDurable: Bool
     var reaches: Bool
-    /// The log is encrypted: a header alone could be forged without the key.
+    /// The log is encrypted: an attacker could forge a header alone without the key.
     var isSealed: Bool
     var payload: Payload
 
@@ -67,7 +67,7 @@ struct DamagedBatchFacts: Hashable {
         case proof
         /// A durable record is missing.
         case contradiction
-        /// No more batches are examined: the log counts as an older copy of itself.
+        /// Replay examines no more batches: the log counts as an older copy of itself.
         case giveUp
     }
 

@@ -1,8 +1,8 @@
 /// Records the changes of a transaction, in the form in which the log takes them.
 ///
-/// The buffer leaves space for a log batch's header before the record, for ``finishBatch(lsn:flags:)``. A record that
-/// exceeds `limit` bytes is given up: its transaction commits by a checkpoint of its own.
-/// Concurrency: used by the holder of the write gate alone; it may change threads with the transaction.
+/// The buffer leaves space for a log batch's header before the record, for ``finishBatch(lsn:flags:)``. The recorder
+/// gives a record up that exceeds `limit` bytes: its transaction commits by a checkpoint of its own.
+/// Concurrency: only the holder of the write gate uses a recorder, which moves to another thread with the transaction.
 /// - Complexity: amortised O(bytes written); no allocation per operation.
 package struct ChangeRecorder: ~Copyable, @unchecked Sendable {  // the pointer is owned; guarded by the write gate
     /// Longest LEB128 number.

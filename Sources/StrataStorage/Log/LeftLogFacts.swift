@@ -1,4 +1,4 @@
-/// What is known of a log that no readable header slot requires.
+/// Facts about a log that no readable header slot requires.
 struct LeftLogFacts: Hashable {
     enum Order: CaseIterable { case less, same, greater }
 
@@ -26,7 +26,7 @@ struct LeftLogFacts: Hashable {
         /// A crash left it before a close removed it, or before a slot required it.
         case ignore
         case open, replayOnTrial
-        /// The lost slot required it: it is replayed.
+        /// The lost slot required it: recovery replays it.
         case require
         /// The data file is older than its log.
         case damage

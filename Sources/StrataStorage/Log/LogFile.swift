@@ -2,15 +2,15 @@ package import StrataFiles
 internal import Synchronization
 
 // Invariants
-// 1. The file is filled with zeros, by writes, and synced with its directory entry before a header slot requires it.
-//    From then on a sync has no sizes or extents to write.
+// 1. Its maker fills the file with zeros, by writes, and syncs it with its directory entry before a header slot
+//    requires it. From then on a sync has no sizes or extents to write.
 // 2. A leader appends batches to the active half. It overwrites the other half only after the caller has reported by
 //    ``releaseInactiveHalf()`` that the durable header slot no longer needs it, and while the half that was active
 //    until then holds a durable batch.
-// 3. Only a log that this object created is appended to. An opened one is only replayed.
+// 3. An object appends only to a log that it created. It only replays a log that it opened.
 // 4. After a failed write or sync the object neither writes nor syncs.
 // 5. The size of a half and the offset of every batch are multiples of 64 bytes.
-// 6. No sync is acknowledged while the log's name leads to another file or to none: recovery opens the log by its name.
+// 6. `sync` does not return while the log's name leads to another file or to none: recovery opens the log by its name.
 
 /// The preallocated write-ahead log: a file of two halves, in which commits first become durable.
 ///
@@ -18,7 +18,7 @@ internal import Synchronization
 /// `switchHalf` and `releaseInactiveHalf` change the position, too: the holder of the write gate calls them when no
 /// record waits to be appended. `sync` may run at the same time on another thread.
 package final class LogFile: @unchecked Sendable {  // mutable state: used by one thread at a time, see above
-    /// The file that batches go to. The lock is held while a batch is written, and while a copy replaces the file.
+    /// The file of the batches. A thread holds the lock while it writes a batch, and while a copy replaces the file.
     private let place: Mutex<Place>
     package let path: String
     package let header: LogHeader
@@ -348,9 +348,9 @@ extension LogFile {
         let count = byteCount
         let failure = place.withLock { (place) -> StorageError? in
             do throws(StorageError) {
-                // Another thread that synced may have copied it.
+                // Another thread that synced may have copied the log.
                 guard let names = place.names, try names.isLogGone else { return nil }
-                // A sync of the old file may be under way: the file is closed with its last reference.
+                // Another thread may still sync the old file: that closes when its last reference ends.
                 (place.file, place.names) = try names.copy(of: place.file, count: count)
             } catch {
                 return error
@@ -360,8 +360,8 @@ extension LogFile {
         if let failure { throw failure }
     }
 
-    /// If this log is a copy that took the log's name, renames it: it must not be found beside another data file.
-    /// Called when the data file's name leads to another file by now.
+    /// If this log is a copy that took the log's name, renames it, so that no open finds it beside another data file.
+    /// The caller has seen that the data file's name leads to another file by now.
     func giveUpCopy() { place.withLock { $0.names }?.giveUpCopy() }
 
     /// The last LSN that a sync has covered, for a header slot.
@@ -394,7 +394,7 @@ extension LogFile {
         nextOffset = LogFormat.start(ofHalf: activeHalf, halfBytes: header.halfBytes)
     }
 
-    /// Allows that the inactive half is overwritten. Called once a durable header slot makes replay start in the active
-    /// one.
+    /// Lets the leader overwrite the inactive half. The caller has made a header slot durable, with which replay starts
+    /// in the active half.
     package func releaseInactiveHalf() { isInactiveHalfFree = true }
 }

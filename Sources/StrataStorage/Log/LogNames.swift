@@ -31,8 +31,8 @@ struct LogNames: Sendable {
 
     /// Makes an empty file for a log, to which no other process appends.
     ///
-    /// An existing file is removed. If this process may not remove it (another user's file in a directory with the
-    /// sticky bit), it is truncated and taken over.
+    /// This removes an existing file. If this process may not remove it (another user's file in a directory with the
+    /// sticky bit), it truncates the file and takes it over.
     /// - Throws: ``FileError/isKeptOut`` if another process still has the file to be taken over open for appending.
     func makeFile() throws(FileError) -> any File {
         if let status = try fileSystem.status(path) {
@@ -126,7 +126,7 @@ struct LogNames: Sendable {
     }
 
     /// Renames the file that has a log's name, durably. It belongs to an earlier store of this path, or a user put it
-    /// there; it may hold the last copy of some commits, so it is not removed.
+    /// there; it may hold the last copy of some commits, so this does not remove it.
     /// - Parameter suffix: of the new name, after `NAME.log.`; followed by a number if that name is taken.
     static func setAside(_ path: String, as suffix: String, _ fileSystem: any FileSystem) throws(FileError) {
         let name = "\(path).\(suffix)"

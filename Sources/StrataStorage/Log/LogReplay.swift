@@ -2,15 +2,15 @@
 // 1. The first batch has the requested first LSN; each later one continues at its predecessor's last LSN, and names its
 //    checksum. So leftovers of an earlier use of a half never join the chain.
 // 2. The chain runs through the half in which replay starts, then through the other one from its start. If the first
-//    half was still empty, and was used again after the other one, it is visited twice.
+//    half was still empty, and the leader used it again after the other one, replay visits it twice.
 // 3. The chain ends before the first record that is not in it. If any intact batch header of this epoch says that this
 //    record was durable, the end is not torn but damaged. The same holds if an intact batch with this record names
 //    another predecessor: no writer produces that, so the file was changed. Payloads hold the program's values, which
 //    may look like headers, so replay does not search the payloads of the chain for headers.
 // 4. The header slot holds the LSN that the log had reached at a checkpoint. A log always holds an intact batch that
-//    ends at this LSN or later: a half is overwritten only while the other one holds a younger durable batch. A log
-//    without such a batch is an older copy of the file. Replay needs no record of that batch, so damage to its payload
-//    costs nothing: its header suffices as proof, even with one flipped bit. In a sealed log a header can be forged
+//    ends at this LSN or later: a leader overwrites a half only while the other one holds a younger durable batch. A
+//    log without such a batch is an older copy of the file. Replay needs no record of that batch, so its header
+//    suffices as proof, even with a damaged payload or one flipped bit. In a sealed log an attacker can forge a header
 //    without the key, so the payload must open, too.
 // Fault model: the bytes are arbitrary. No length is used before it was checked.
 
@@ -177,8 +177,8 @@ package struct LogReplay {
         return nil
     }
 
-    /// What the batches outside the chain say about its end: no durable record is missing; one is missing, or the file
-    /// was changed; the log does not reach the LSN in the header slot.
+    /// Meaning of the batches outside the chain for its end: no durable record is missing; one is missing, or another
+    /// program has changed the file; the log does not reach the LSN in the header slot.
     private enum Rest {
         case consistent, contradictory, outdated
     }

@@ -4,8 +4,8 @@ internal import StrataFiles
 /// when no reader can need the page any more.
 ///
 /// Invariants
-/// 1. A page that a protected version reaches is never allocated. Protected versions: pinned ones, those from visible
-///    to last committed, the last durable checkpoint, a running checkpoint.
+/// 1. The allocator never allocates a page that a protected version reaches. Protected versions: pinned ones, those
+///    from visible to last committed, the last durable checkpoint, a running checkpoint.
 /// 2. Every page is reachable from a protected version, free, part of the map, or reserved by the open transaction;
 ///    never two of these.
 /// 3. A page born in b and freed in f is free when no protected version v has b <= v < f. A dead extent is attached to
@@ -36,7 +36,7 @@ final class PageAllocator {
     /// Opens the map that the last checkpoint wrote.
     /// - Throws: `corrupt`.
     func openMap(_ reference: NodeReference) throws(StorageError) {
-        // Read without the lock: it changes only under the write gate, which the caller holds.
+        // No lock is needed: `isOpen` changes only under the write gate, which the caller holds.
         if space.isOpen { return }
         lock.lock()
         defer { lock.unlock() }
@@ -92,8 +92,8 @@ final class PageAllocator {
         try space.regions.load(extent.range)
     }
 
-    /// Notes the commit of a transaction: its placed nodes are reached by the newest version now, and the replaced ones
-    /// are not. The write gate is held.
+    /// Notes the commit of a transaction: the newest version reaches its placed nodes now, and no longer reaches those
+    /// that it replaced. The caller holds the write gate.
     /// - Parameter version: a version to protect, as ``protect(_:)`` does.
     func settle(_ nodes: TransactionNodes, protecting version: UInt64? = nil) {
         lock.withLock {
@@ -196,7 +196,7 @@ final class PageAllocator {
         do throws(StorageError) {
             return try takeRuns(pages, largest: largest, smallest: smallestRun(for: pages), usesReserve)
         } catch {
-            // On a full disk short runs are used, too.
+            // On a full disk the transaction takes short runs, too.
             guard case .noSpace = error else { throw error }
             return try takeRuns(pages, largest: largest, smallest: 1, usesReserve)
         }
@@ -279,8 +279,8 @@ final class PageAllocator {
     /// Drops free pages at the end from the contents, and writes the changed map nodes and the root to the places that
     /// the previous map does not use.
     ///
-    /// After an error the previous map stays in force. The write gate is held, the map is open, and no checkpoint is
-    /// running.
+    /// After an error the previous map stays in force. The caller holds the write gate, the map is open, and no
+    /// checkpoint is running.
     /// - Parameter write: writes whole pages at a page number, unsynced.
     /// - Returns: the map's root, and the pages of the version's contents.
     /// - Complexity: O(regions), and a page per changed region.

@@ -6,8 +6,9 @@ internal import Synchronization
 ///
 /// A node counts as verified under a 32-bit tag for its first page: a hash, never 0, of the checksum, the kind and the
 /// number of pages of its reference. A page that is reused has another tag, so tags need no invalidation. The hash has
-/// a random key, so that no file can be forged in which one reference passes for another. Limit: if the kernel evicts a
-/// clean page and reads it again, or another program overwrites it, only the checksum in its header is compared again.
+/// a random key, so that no author of a file can make one reference pass for another. Limit: if the kernel evicts a
+/// clean page and reads it again, or another program overwrites it, a reader compares only the checksum in its header
+/// again.
 ///
 /// Concurrency: any thread, except that only the open transaction may resolve references to the arena. Tags are atomic,
 /// and threads that verify one node at the same time store the same tag.
@@ -76,8 +77,8 @@ package final class PageReader: NodeReading, Sendable {
             && Int(reference.page) + Int(reference.pages) <= limit.pages.load(ordering: .relaxed)
     }
 
-    /// Checks, after a node of the file was copied, that the copy is of this node, and that no other program overwrote
-    /// it meanwhile.
+    /// Checks, after the caller has copied a node of the file, that the copy is of this node, and that no other program
+    /// overwrote it meanwhile.
     func confirm(_ reference: NodeReference) throws(StorageError) {
         let node = map + Int(reference.page) * Format.pageSize
         if node.u64(8) != reference.birth || node.u64(16) != reference.checksum { throw damage(at: node) }
@@ -108,8 +109,8 @@ package final class PageReader: NodeReading, Sendable {
         tags[Int(reference.page)].store(tag(reference), ordering: .relaxed)
     }
 
-    /// Called after the last load from the mapping, and before the loaded bytes are used: a page that cannot be read
-    /// appears as zeros, without a signal.
+    /// A reader calls it after its last load from the mapping, and before it uses the loaded bytes: a page that the
+    /// kernel cannot read appears as zeros, without a signal.
     /// - Throws: `corrupt` with `unreadable` if any page of the mapping was lost.
     @inline(__always)
     func confirm() throws(StorageError) {

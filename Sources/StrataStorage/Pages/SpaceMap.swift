@@ -62,7 +62,7 @@ struct SpaceMap {
 
     // MARK: Growing
 
-    /// What longer contents need, before anything is changed for them.
+    /// The needs of longer contents, as planned before any change.
     struct Growth {
         /// Regions of the longer contents.
         var regions: Int

@@ -2,7 +2,8 @@ internal import StrataFiles
 
 /// Makes, changes and drops nodes for the open write transaction.
 ///
-/// Nodes of older versions are never changed: they are copied to the arena, and their pages become dead at commit.
+/// A transaction never changes a node of an older version: it copies the node to the arena, and the node's pages become
+/// dead at the commit.
 /// Concurrency: guarded by the write gate.
 final class TransactionNodes: NodeWriting {
     let reader: PageReader
@@ -30,10 +31,10 @@ final class TransactionNodes: NodeWriting {
     @exclusivity(unchecked) private(set) var abandoned: [Extent] = []
     /// First pages of abandoned nodes; the allocator may allocate them again while the transaction runs.
     @exclusivity(unchecked) private var recycled: Set<UInt32> = []
-    /// Set during an online compaction: nodes are placed below this page if there is room.
+    /// During an online compaction: the transaction places nodes below this page if there is room. Else nil.
     @exclusivity(unchecked) var placesBelow: Int?
 
-    /// Called before a transaction allocates its first page ahead of its commit: a guest becomes the owner there.
+    /// A transaction calls it before it allocates its first page ahead of its commit: a guest becomes the owner there.
     @exclusivity(unchecked) var beforeFirstPage: (() throws(StorageError) -> Void)?
 
     init(

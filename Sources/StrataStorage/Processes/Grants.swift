@@ -4,8 +4,8 @@ internal import StrataFiles
 // in its own memory on the newest committed version, and submits the record of its changes. The owner replays the
 // record, logs it together with all others, and one sync makes them durable. docs/decisions/0015 says why.
 //
-// One grant is open at a time. Its state is in the guest's slot, in one word with the grant's number: an answer to
-// another grant, or a stray write, is never taken for an answer to this one.
+// One grant is open at a time. Its state is in the guest's slot, in one word with the grant's number. So neither side
+// takes an answer to another grant, or a stray write, for an answer to this one.
 
 /// The right to make one transaction, lent by the owner of writing.
 struct Grant: Equatable {
@@ -13,9 +13,9 @@ struct Grant: Equatable {
     var number: UInt64
     /// Slot of the lender.
     var owner: Int
-    /// The table's count of ownerships when it was lent.
+    /// The table's count of ownerships when the owner lent the grant.
     var ownerships: UInt64
-    /// The table's count of recoveries when it was lent.
+    /// The table's count of recoveries when the owner lent the grant.
     var deaths: UInt64
     /// The version that the transaction builds on: committed, but perhaps not durable yet.
     var base: PublishedVersion
@@ -28,9 +28,9 @@ enum GrantState: UInt8 {
     case offered = 1
     /// The guest has submitted its record.
     case submitted = 2
-    /// The owner has committed it. It is durable once this version or a later one is published.
+    /// The owner has committed the record, which is durable once the owner publishes this version or a later one.
     case applied = 3
-    /// The owner could not commit it; the slot holds the reason.
+    /// The owner could not commit the record; the slot holds the reason.
     case refused = 4
     /// The guest needs to write pages, and asks to own writing for the rest of its transaction.
     case claimed = 5
@@ -40,7 +40,7 @@ enum GrantState: UInt8 {
     case taken = 7
 }
 
-/// Number and state of a grant in one word, so that a state is never read with another grant's number.
+/// Number and state of a grant in one word, so that no process reads a state with another grant's number.
 struct GrantWord: Equatable {
     var number: UInt64
     var state: GrantState
@@ -67,8 +67,8 @@ struct Grants: Sendable {
     /// Largest record that a guest submits, in bytes.
     static let recordLimit = 256 << 10
 
-    /// Microseconds after which the owner withdraws an offer that was not accepted: the process is stopped, or never
-    /// asked.
+    /// Microseconds after which the owner withdraws an offer that the process has not accepted: the process is stopped,
+    /// or never asked.
     private static let patience = 1_000_000
 
     private func word(_ slot: Int) -> GrantWord { GrantWord(memory[Layout.slot(slot).grant]) }
@@ -80,8 +80,8 @@ struct Grants: Sendable {
         memory.exchange64(Layout.slot(slot).grant.offset, expected: word.bits, with: new.bits)
     }
 
-    /// Slot of the process that has the last grant, if it is still open and the process lives. The table's lock is
-    /// held.
+    /// Slot of the process that has the last grant, if that is still open and the process lives. The caller holds the
+    /// table's lock.
     func livingGuest() throws(StorageError) -> Int? {
         let number = memory[Layout.lastGrant]
         for other in 0..<Layout.slots where slots.isTaken(other) && number != 0 {
@@ -170,8 +170,8 @@ struct Grants: Sendable {
     }
 
     /// Answers a submitted record.
-    /// - Parameter wakes: wakes the guest; false if the publication of its version will soon do so anyway. A refusal
-    ///   wakes it in any case.
+    /// - Parameter wakes: whether to wake the guest; false if the owner will soon publish its version, which wakes it.
+    ///   A refusal wakes it in any case.
     func answer(_ slot: Int, _ grant: Grant, _ failure: StorageError?, wakes: Bool) {
         guard word(slot).number == grant.number else { return }
         if let failure { putFailure(failure, Layout.slot(slot)) }
@@ -230,7 +230,7 @@ struct Grants: Sendable {
 
     /// Ends a turn without a commit.
     func giveBack(_ grant: Grant) {
-        // A turn that was withdrawn needs no answer. A claim that failed is withdrawn here.
+        // A turn that the owner has withdrawn needs no answer. This withdraws a claim that failed.
         if !reply(grant, .returned), word(slots.own) == GrantWord(grant.number, .claimed) {
             set(slots.own, GrantWord(grant.number, .returned))
             slots.ring(grant.owner)

@@ -9,7 +9,7 @@ package enum LockByte {
     package static let attached: Int64 = open + 1
     /// Exclusive: owns writing.
     static let writer: Int64 = open + 2
-    /// Exclusive: guards changes of the table that several processes make; held for a few loads and stores.
+    /// Exclusive: guards changes of the table by several processes. A thread holds it for a few loads and stores.
     static let change: Int64 = open + 3
 
     /// Exclusive: the store is open without a process table, because the disk had no room for the lock file.

@@ -6,12 +6,13 @@ internal import StrataFiles
 
 /// Pins of this process, as other processes see them.
 ///
-/// Concurrency: the store's monitor guards it, except for the places of readers.
+/// Concurrency: the store's monitor guards it, except for the places of readers: a thread takes one of those by a
+/// compare-exchange.
 final class ProcessPins: Sendable {
     typealias Layout = ProcessTable.Layout
 
     private let slots: ProcessSlots
-    /// Places in the slot whose pins were removed. Guarded by the store's monitor.
+    /// Places in the slot whose pins this process has removed. Guarded by the store's monitor.
     private nonisolated(unsafe) var unused: [Int] = []
     /// Number of places in the slot that have ever been used, those of readers included; other processes scan only
     /// these. Guarded by the store's monitor.
@@ -21,7 +22,7 @@ final class ProcessPins: Sendable {
 
     /// Stores a pin of a version and executes a fence. The pin keeps the version's pages only if the version is still
     /// the newest one after that, which the caller checks, or if the owner protects it until then: the base of an open
-    /// grant, and what this process gives up with its ownership.
+    /// grant, and the version that this process, as the owner, protects until it gives ownership up.
     /// - Returns: the pin's place in the slot; nil if none is free.
     func pin(_ version: UInt64) -> Int? {
         let memory = slots.file.memory
@@ -46,7 +47,7 @@ final class ProcessPins: Sendable {
 
     // MARK: Without the monitor
 
-    /// Lets readers pin by ``pinForReader(_:)`` from now on. The store's monitor is held.
+    /// Lets readers pin by ``pinForReader(_:)`` from now on. The caller holds the store's monitor.
     func admitReaders() {
         let memory = slots.file.memory
         if memory[slots.ownWords.pinsUsed] < Layout.readerPins { memory[slots.ownWords.pinsUsed] = UInt32(used) }

@@ -16,7 +16,7 @@ struct ProcessSlots: Sendable {
 
     func isTaken(_ slot: Int) -> Bool { memory[Layout.slot(slot).state] == 1 }
 
-    /// Whether the process of a taken slot lives. The table's lock is held.
+    /// Whether the process of a taken slot lives. The caller holds the table's lock.
     func isAlive(_ slot: Int) throws(StorageError) -> Bool {
         if slot == own { return true }
         do throws(FileError) { return try file.data.isLocked(byte: LockByte.slot(slot)) } catch {
@@ -41,14 +41,14 @@ struct ProcessSlots: Sendable {
         memory.fence()
     }
 
-    /// Takes this process's slot. The slot's lock and the table's lock are held.
+    /// Takes this process's slot. The caller holds the slot's lock and the table's lock.
     func takeOwn() {
         clear(own)
         memory[ownWords.state] = 1
         recount()
     }
 
-    /// Frees the slot of a process that died or leaves. The table's lock is held.
+    /// Frees the slot of a process that died or leaves. The caller holds the table's lock.
     func clear(_ slot: Int) {
         let words = Layout.slot(slot)
         if memory[Layout.owner] == UInt32(slot + 1) { memory[Layout.owner] = 0 }
@@ -102,7 +102,7 @@ struct ProcessSlots: Sendable {
     /// Signs of life that a process has given so far.
     func signs(of slot: Int) -> UInt32 { memory[Layout.slot(slot).signs] }
 
-    /// Called by the attendant when it has heard its bell, and while it waits: shows that this process is not stopped.
+    /// Shows that this process is not stopped. The attendant calls it when it has heard its bell, and while it waits.
     func giveSign() { memory.increment32(ownWords.signs.offset) }
 
     /// Process ids that hold a slot's lock, as far as the system tells them.
@@ -121,7 +121,7 @@ struct ProcessSlots: Sendable {
 
     func wakeGuest(_ slot: Int) { memory.ring(Layout.slot(slot).guestBell.offset) }
 
-    /// While the count is not 0, this process is woken at each publication.
+    /// While the count is not 0, the owner wakes this process at each publication.
     func setWaiters(_ count: Int) {
         memory[ownWords.waiters] = UInt32(count)
         memory.fence()

@@ -9,7 +9,7 @@ internal import StrataFiles
 //    process is attached to.
 // 2. A slot belongs to the process that holds the lock on its byte of the data file. A taken slot without that lock is
 //    a dead process's; any holder of the table's lock may clear it.
-// 3. The table's lock is held for a few loads, stores and lock calls, never while waiting or during I/O.
+// 3. A thread holds the table's lock for a few loads, stores and lock calls; it never waits or does I/O meanwhile.
 // 4. A field is a single word, or it counts only under another word stored after it, or under a checksum: a process may
 //    die between any two stores.
 // 5. Whatever bytes the lock file holds, no process crashes, waits for ever or writes beside the owner because of it.
@@ -77,7 +77,7 @@ final class ProcessTable: Sendable {
             }
             let table = ProcessTable(file, slot: 0, isMaker: true, identity: identity)
             try table.lockShared()
-            // Set without reading all slots, each of which would fault in a page.
+            // This does not read the other slots, each of which would fault in a page.
             table.slots.startAlone()
             return table
         } catch {
@@ -90,9 +90,9 @@ final class ProcessTable: Sendable {
 
     /// Makes a lock file that holds no earlier contents.
     ///
-    /// An existing file is replaced, not overwritten: it may still be mapped by processes that have an earlier data
-    /// file of this path open. If this process may not remove it (another user's file in a directory with the sticky
-    /// bit), it is zeroed: a process that maps it then finds its own slot free, and throws `lockFile`.
+    /// This replaces an existing file and does not overwrite it: processes that have an earlier data file of this path
+    /// open may still map it. If this process may not remove the file (another user's in a directory with the sticky
+    /// bit), it zeroes the table: a process that maps the file then finds its own slot free, and throws `lockFile`.
     private static func makeFile(
         _ lockPath: String, beside path: String, _ fileSystem: any FileSystem
     ) throws(FileError) -> any File {
@@ -120,7 +120,7 @@ final class ProcessTable: Sendable {
         do throws(StorageError) { return try make(data, options, path: path) } catch {
             guard case .noSpace = error else { throw error }
             mark(.noSpaceForProcesses)
-            // An error is dropped: the lock only tells other processes why they are kept out.
+            // An error is dropped: the lock only tells other processes why this one keeps them out.
             do throws(FileError) { _ = try data.tryLock(byte: LockByte.unshared, exclusive: true) } catch {}
             return nil
         }
@@ -192,12 +192,14 @@ final class ProcessTable: Sendable {
 
     // MARK: State
 
-    /// Whether the file still is the table that this process joined: it may have been truncated or overwritten.
+    /// Whether the file still is the table that this process joined: another program may have truncated or overwritten
+    /// it.
     var isIntact: Bool {
         memory[Layout.magic] == Layout.magicNumber && memory[slots.ownWords.state] == 1 && memory.isIntact
     }
 
-    /// Checks the table. Called before pages are freed or pinned, since the table's pins are what protects them.
+    /// Checks the table. A thread does so before it frees or pins pages: only pins in the table tell the owner that
+    /// another process needs a page.
     /// - Throws: `lockFile`.
     func confirm() throws(StorageError) { if !isIntact { throw .lockFile(path: path) } }
 
@@ -242,7 +244,7 @@ final class ProcessTable: Sendable {
     }
 
     /// Leaves the table, unless this process is the last one.
-    /// - Returns: false if it is the last one: all others are kept out then.
+    /// - Returns: false if it is the last one: it keeps all others out then.
     func leave() throws(StorageError) -> Bool {
         try file.withLock { () throws(StorageError) in
             if try becomeAlone() { return false }
@@ -252,7 +254,7 @@ final class ProcessTable: Sendable {
         }
     }
 
-    /// Removes the lock file, as the last process. All others are kept out.
+    /// Removes the lock file. This process is the last one, and keeps all others out.
     func remove() {
         file.remove()
         unlockAll()

@@ -3,15 +3,15 @@ internal import StrataFiles
 
 /// The lock file in one process: shared words, the tail after them, and the lock that guards changes.
 ///
-/// That lock is a byte of the data file, not of the lock file: it is released with a process that dies, and no process
-/// can overwrite it. Concurrency: every member may be called from any thread.
+/// That lock is on a byte of the data file, not of the lock file: the kernel releases it when its process dies, and no
+/// process can overwrite it. Concurrency: any thread may call every member.
 final class ProcessTableFile: Sendable {
     typealias Layout = ProcessTable.Layout
 
     /// Of the lock file.
     let path: String
     let memory: any SharedMemory
-    /// The data file, whose bytes are locked.
+    /// The data file, whose bytes the processes lock.
     let data: any File
     let scheduling: any Scheduling
     /// Microseconds without a sign of life after which a process counts as stopped.
@@ -21,7 +21,7 @@ final class ProcessTableFile: Sendable {
     /// Excludes the threads of this process, which share the lock on the byte.
     private let threads: any Monitor
 
-    /// Microseconds to wait for the lock. It is held for less than a thousandth of that, unless its holder is stopped.
+    /// Microseconds to wait for the lock. A process holds it for less than a thousandth of that, unless it is stopped.
     static let patience = 10_000_000
     /// Attempts to take the lock before the thread sleeps. They take some 30 microseconds: longer than a running
     /// process holds the lock, and less than the shortest sleep.

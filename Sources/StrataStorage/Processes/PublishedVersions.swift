@@ -30,8 +30,8 @@ struct PublishedVersions: Sendable {
         return number
     }
 
-    /// The newest version. The owner reuses a record eight publications later, so a read that a publication interrupted
-    /// is repeated.
+    /// The newest version. The owner reuses a record eight publications later, so the caller's thread repeats a read
+    /// during which the owner has published.
     /// - Throws: `lockFile` if the record's checksum does not match although no publication came in between.
     func newest() throws(StorageError) -> PublishedVersion {
         while true {
@@ -67,7 +67,7 @@ struct PublishedVersions: Sendable {
         return max(newest.file.contents, base.file.contents)
     }
 
-    /// Loads what ``put(_:_:)`` stored under this number; nil if its checksum differs.
+    /// Loads the version that ``put(_:_:)`` stored under this number; nil if its checksum differs.
     func get(_ number: UInt64, _ words: Layout.Version) -> PublishedVersion? {
         let place = memory[words.place]
         let version = memory[words.version]

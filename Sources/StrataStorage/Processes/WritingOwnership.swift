@@ -1,9 +1,9 @@
 internal import StrataFiles
 
 // One process at a time owns writing. The owner keeps a writer's state (free pages, position in the log) in its own
-// memory, and hands it over in one piece when another process asks, so a process that is alone pays nothing for
-// sharing. The owner word names the process that has the turn, but does not exclude: a process writes only while it has
-// the exclusive lock on `LockByte.writer`. If another process overwrites the word, the holder of the lock restores it.
+// memory, and hands it over in one piece when another process asks, so a process that is alone hands nothing over. The
+// owner word names the process that has the turn, but does not exclude: a process writes only while it has the
+// exclusive lock on `LockByte.writer`. If another process overwrites the word, the holder of the lock restores it.
 
 /// State from which an owner of writing starts.
 enum Inheritance {
@@ -11,8 +11,8 @@ enum Inheritance {
     case own
     /// The previous owner left a hand-over block.
     case block
-    /// The previous owner died or left no block, or the process that made the table never owned writing: the log has to
-    /// be replayed.
+    /// The previous owner died or left no block, or the process that made the table never owned writing: the new owner
+    /// has to replay the log.
     case none
 }
 
@@ -64,7 +64,8 @@ struct WritingOwnership: Sendable {
 
     // MARK: Asking
 
-    /// Waits for this process's turn; processes get it in the order in which they asked. The write gate is held.
+    /// Waits for this process's turn; processes get it in the order in which they asked. The caller holds the
+    /// write gate.
     /// - Parameter acceptsGrant: the caller can do with a grant, for one transaction under the owner's write gate.
     /// - Throws: `busy` after the deadline, and if the owner cannot hand ownership over; `noSpace` if it lacks the room
     ///   for that; `silent` if the process that has the turn is stopped; `poisoned`; `lockFile`.
@@ -134,7 +135,7 @@ struct WritingOwnership: Sendable {
         return nil
     }
 
-    /// Rings the owner if it lives, else chooses the next one. The table's lock is held.
+    /// Rings the owner if it lives, else chooses the next one. The caller holds the table's lock.
     /// - Parameter idle: consecutive checks in which no process held the writer lock; counted here.
     private func callOwner(_ idle: inout Int) throws(StorageError) {
         let owner = Int(memory[Layout.owner]) - 1
@@ -170,7 +171,7 @@ struct WritingOwnership: Sendable {
         }
     }
 
-    /// Gives ownership to the living process that asked first. The table's lock is held.
+    /// Gives ownership to the living process that asked first. The caller holds the table's lock.
     private func chooseOwner() throws(StorageError) {
         memory[Layout.owner] = 0
         // The guest of an owner that died comes first: it keeps its turn, and ends it as the owner.
@@ -181,8 +182,8 @@ struct WritingOwnership: Sendable {
         }
     }
 
-    /// Names a process in the owner word, and wakes it: it becomes the owner once it has the writer lock. The table's
-    /// lock is held.
+    /// Names a process in the owner word, and wakes it: it becomes the owner once it has the writer lock. The caller
+    /// holds the table's lock.
     private func give(to first: Int) {
         // In this order a crash in between leaves a turn that its process can release, not a waiter without a ticket.
         memory[Layout.owner] = UInt32(first + 1)
@@ -191,7 +192,7 @@ struct WritingOwnership: Sendable {
         slots.wakeGuest(first)
     }
 
-    /// Slot of the process that asked first, dead or alive. The table's lock is held.
+    /// Slot of the process that asked first, dead or alive. The caller holds the table's lock.
     private func firstTicket() -> Int? {
         var first: (slot: Int, ticket: UInt64)?
         for other in 0..<Layout.slots where slots.isTaken(other) {
@@ -281,7 +282,7 @@ struct WritingOwnership: Sendable {
         do throws(FileError) { try file.data.unlock(byte: LockByte.writer) } catch { throw StorageError(error) }
     }
 
-    /// Names this process, which owns writing, in the owner word again. Its store's write gate is held.
+    /// Names this process, which owns writing, in the owner word again. The caller holds its store's write gate.
     func restoreWord() throws(StorageError) {
         try file.withLock { () throws(StorageError) in
             if isOwn { return }

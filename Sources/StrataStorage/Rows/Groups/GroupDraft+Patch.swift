@@ -1,6 +1,6 @@
 /// Changes of values: as patches, in place in a segment in the arena, or folded into a segment.
 extension GroupDraft {
-    /// What ``fold(only:)`` has done.
+    /// Outcome of ``fold(only:)``.
     enum Folding {
         case done
         /// There are no patches to fold.
@@ -186,8 +186,8 @@ extension GroupDraft {
         return best
     }
 
-    /// Writes patched values into a segment in place. If one does not fit, the values written before it do no harm:
-    /// their patches stay, and readers take those.
+    /// Writes patched values into a segment in place. If one does not fit, this leaves the values written before it:
+    /// their patches stay, and readers take the patches.
     private func write(
         _ patch: Patch, in range: Range<Int>, to target: UnsafeMutableRawPointer, descriptor: SegmentDescriptor,
         kind: SegmentKind, room: Int
@@ -236,7 +236,7 @@ extension GroupDraft {
             let size = aligned8(patch.segment.size)
             move(patch.slotsOffset + oldSlots + size, by: -(oldSlots + size))
             let entry = group.patchesOffset + number * Group.patchSize
-            // The move shifts the offsets in the removed entry as well, which does no harm.
+            // The move also shifts the offsets in the entry that is removed next, which no reader uses any more.
             move(entry + Group.patchSize, by: -Group.patchSize)
             base.put16(Group.Field.patched, group.patched - 1)
             markAll()

@@ -1,9 +1,9 @@
 /// Changes the existing rows of one group for a transaction.
 ///
-/// Changes are kept beside the main rows, as patches, inserted rows and deleted slots, so that a commit writes this one
-/// node; ``GroupDraft`` makes them in place in the arena. When they no longer fit, the segment with the most patch
-/// bytes is folded; if that is not enough, the group is rebuilt. An operation that may rebuild the group returns the
-/// groups that replace it; nil if it changed the group's node.
+/// The editor keeps changes beside the main rows, as patches, inserted rows and deleted slots, so that a commit writes
+/// this one node; ``GroupDraft`` makes them in place in the arena. When they no longer fit, the editor folds the
+/// segment with the most patch bytes; if that is not enough, it rebuilds the group. An operation that may rebuild the
+/// group returns the groups that replace it; nil if it changed the group's node.
 ///
 /// Concurrency: confined to the write transaction.
 struct GroupEditor {

@@ -10,7 +10,7 @@ package struct ColumnWindow {
     package let group: UnsafeRawPointer
     /// Contiguous values; bytes of different lengths are behind their offsets (``ofOffsets``).
     package let values: UnsafeRawPointer
-    /// What a reader adds to each value, wrapping.
+    /// The number that a reader adds to each value, wrapping.
     package let base: UInt64
     package let firstSlot: Int32
     package let rows: Int32

@@ -173,8 +173,8 @@ package struct Segment {
     }
 
     /// The size in bytes of the segment at `base`; nil if it is none that fits `available` bytes.
-    /// - Parameter takesTrees: long values may be trees of elements. Whether the column has such values is checked by
-    ///   the reader, which knows the column.
+    /// - Parameter takesTrees: long values may be trees of elements. The reader, which knows the column, checks
+    ///   whether it may have such values.
     static func validatedSize(_ base: UnsafeRawPointer, available: Int, takesTrees: Bool = true) -> Int? {
         guard available >= headSize, let kind = SegmentKind(rawValue: base.load(as: UInt8.self)) else { return nil }
         let segment = Segment(base)

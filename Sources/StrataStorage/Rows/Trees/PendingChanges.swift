@@ -1,9 +1,10 @@
 /// Changes of one group that are applied together, so that a column that changes in many rows is written once.
 ///
-/// 1. Only short values of main rows of a wide group are held back, in columns in which the group has no long value. In
-///    other columns the caller makes the change at once, since it has to drop the node of a replaced long value.
-/// 2. Changes are held back after some consecutive changes of the same group. Each read of a row applies them; if rows
-///    are read every few changes, no more are held back.
+/// 1. The table's editor holds back only short values of main rows of a wide group, in columns in which the group has
+///    no long value. In other columns the caller makes the change at once, since it has to drop the node of a replaced
+///    long value.
+/// 2. It holds changes back after some consecutive changes of the same group. Each read of a row applies them; if the
+///    program reads rows every few changes, the editor holds no more back.
 /// 3. Of several changes of a value, the last one counts.
 final class PendingChanges {
     private let layout: TableLayout
@@ -85,7 +86,8 @@ final class PendingChanges {
         return true
     }
 
-    /// Whether applying them one by one costs less than writing whole columns.
+    /// Whether there are fewer than a 16th of the group's rows: the editor then makes them one by one, and writes no
+    /// column anew.
     func areFew(in group: Group) -> Bool { count < group.rows / 16 }
 
     /// Columns with changes.
@@ -123,7 +125,7 @@ final class PendingChanges {
 
     /// Clears the pending changes after they were applied.
     func removeAll() {
-        // Few changes were held back before a read, so holding changes back does not pay.
+        // A read came after fewer than four changes, so the next ones are made at once.
         if count < 4 { streak = 0 }
         count = 0
         bytes = 0

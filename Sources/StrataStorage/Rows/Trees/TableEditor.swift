@@ -1,6 +1,6 @@
 /// Changes the row tree of one table within a transaction.
 ///
-/// Appended rows, consecutive deletes, and many consecutive changes of one group are held back and applied group by
+/// It holds appended rows, consecutive deletes, and many consecutive changes of one group back, to apply them group by
 /// group; every other operation applies them first. The path of branches to the current group is in the arena.
 ///
 /// Concurrency: confined to the write transaction.
@@ -83,8 +83,8 @@ final class TableEditor {
 
     @inline(__always) var hasPending: Bool { appended.count > 0 || isDeleting || changes.count > 0 }
 
-    /// Whether a group was looked up for a deletion. It must not change before the deletion is applied, even if none of
-    /// its rows is held back yet.
+    /// Whether the editor has looked a group up for a deletion. The group must not change before the deletion, even if
+    /// none of its rows is held back yet.
     @inline(__always) private var isDeleting: Bool { deletion.reach != nil }
 
     // MARK: Operations
