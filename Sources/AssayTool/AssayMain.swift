@@ -43,7 +43,7 @@ enum AssayMain {
             case let error as PlanError: Program.Failure("\(error)", status: 64)
             case let error as UnreadableRun:
                 Program.Failure(
-                    "\(error). Copy the run again from where it was made, or run the plan again", status: 64)
+                    "\(error). Copy the run again from its machine, or run the plan again", status: 64)
             default: nil
             }
         }

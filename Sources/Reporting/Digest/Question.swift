@@ -67,19 +67,19 @@ enum Standing: Hashable {
 
     var explanation: String {
         switch self {
-        case .judged(.pass): "Everything that scenario, engine and durability class promise was kept."
-        case .judged(.violation): "A promise was broken: the engine\u{2019}s own, or one that every engine must keep."
+        case .judged(.pass): "The engine kept everything that scenario, engine and durability class promise."
+        case .judged(.violation): "The engine broke a promise: its own, or one that every engine must keep."
         case .judged(.known):
-            "A violation that is listed with its reason. It counts like others and does not fail the run."
-        case .judged(.unpromised): "Data was damaged, and the engine never promised to prevent or report that."
+            "A violation that a list names, with its reason. It counts like others and does not fail the run."
+        case .judged(.unpromised): "The engine damaged or lost data, and never promised to prevent or report that."
         case .judged(.notApplicable): "The engine cannot do what the scenario needs."
         case .judged(.notBuilt): "The engine is not part of this build."
-        case .judged(.inconclusive): "The run allows no statement, neither good nor bad. The case says why."
+        case .judged(.inconclusive): "The run allows no statement. The entry of the case has the reason."
         case .judged(.suspectedHarness):
-            "The same went wrong with most engines, of several libraries: likelier a fault of the harness than of all "
-                + "of them. No engine is blamed."
+            "Most engines, of several libraries, failed alike: likelier by the harness than by all "
+                + "of them. The report blames no engine."
         case .judged(.harnessError): "The harness itself failed, which says nothing about the engine."
-        case .notRun: "The run was stopped before this case; it can be resumed."
+        case .notRun: "The run stopped before this case; assay run --resume continues it."
         }
     }
 

@@ -270,7 +270,7 @@ struct RunDigest {
         case .yes: break
         case .no: add("FSYNC", "FSYNC NOT HONEST: the file system is in memory, full durability means nothing here")
         case .suspicious:
-            add("FSYNC", "FSYNC NOT HONEST: it answers faster than a disk can, so commits look too fast")
+            add("FSYNC", "FSYNC NOT HONEST: fsync returns sooner than a disk can write, so commits look too fast")
         }
         return list
     }

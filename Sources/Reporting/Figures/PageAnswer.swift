@@ -73,7 +73,7 @@ struct PageAnswer {
         let shown = digest.results.map { Standing.judged($0.verdict).shown }
         let ran = zip(digest.results, shown).filter { $0.1 != .unanswered && $0.1 != .skipped }.map(\.0)
         if ran.isEmpty {
-            return shown.contains(.unanswered) ? "No case came to a conclusion" : "No engine could be asked"
+            return shown.contains(.unanswered) ? "No case came to a conclusion" : "No engine could run a case"
         }
         let trials = ran.reduce(0) { $0 + $1.trialCount }
         let scope = trials > 0 ? count(trials, "trial") : count(ran.count, "case")
