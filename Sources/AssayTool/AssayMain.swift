@@ -50,7 +50,7 @@ enum AssayMain {
         return program
     }
 
-    /// What shell completion offers for each option and argument, by the name in the help.
+    /// The words that shell completion offers for each option and argument, by the name in the help.
     private static var completions: [String: CompletedValue] {
         let plans = CompletedValue.output("list plans --names")
         let layers: [String] = Layer.allCases.map(\.rawValue)

@@ -95,7 +95,7 @@ private struct Soak {
     let registries: Registries
     let out: String
     let deadline: UInt64
-    /// The most rounds that are run.
+    /// The largest number of rounds.
     let rounds: UInt64
     let seed: Seed
     let build: CaseFile.Build

@@ -43,7 +43,7 @@ struct ABCommand: Command {
             OptionSpecification("--out", value: "DIR", "the directory for raw measurements and reports (Reports/..)"),
         ] + ComparisonOptions.specifications + ProgramOptions.specifications
 
-    /// The validated request. Nothing is written before it is complete.
+    /// The validated request. The command writes no file before it is complete.
     private struct Prepared {
         var plan: Plan
         var planned: [PlannedCase]

@@ -68,7 +68,7 @@ struct BisectCommand: Command {
             let record = BisectRecord(
                 good: good, revisions: revisions, pairs: pairs, threshold: threshold, seed: planned.test.seed,
                 repository: places.repository, builds: places.builds)
-            // Both ends have to run before anything is written.
+            // Both ends have to run before the search writes a file.
             let ends = (
                 good: try programs.built(good, option: "--good"), bad: try programs.built(bad, option: "--bad")
             )

@@ -8,7 +8,7 @@ import RunRecords
 /// The report of `assay crash` about the disk states that it tried, and the files that it keeps.
 struct CrashReport {
     static let columns = ["address", "outcome", "detail"]
-    /// The limit of failing disk states that are shown, one for each distinct message of the check.
+    /// The largest number of failing disk states that the report shows, one for each distinct message of the check.
     private static let shownCauses = 5
     private static let shownLines = 12
 

@@ -134,7 +134,7 @@ struct HistoryCommand: Command {
             }
         }
 
-        /// All runs are read before the first is added, so that an invalid one leaves the database unchanged.
+        /// Reads all runs before it adds the first, so that an invalid one leaves the database unchanged.
         private func add(_ paths: [String], to file: String) throws(ArchiveError) {
             var runs: [RecordedRun] = []
             for path in paths { runs.append(try Self.load(path)) }

@@ -116,7 +116,7 @@ struct RunCommand: Command {
         "assay run --resume \(ShellWord.quoted(directory))"
     }
 
-    /// Runs the cases. If an error ends the run early, its scratch files are removed, and its finished results stay.
+    /// Runs the cases. If an error ends the run early, removes its scratch files, and keeps its finished results.
     private func carryOut(_ prepared: Prepared) throws -> Run {
         let run: Run
         do {
@@ -258,7 +258,7 @@ struct RunCommand: Command {
         return path
     }
 
-    /// The options that change what is run. A resumed run must match them.
+    /// The options that change the cases of a run. A resumed run must match them.
     private func options(_ arguments: Arguments, _ plan: String) throws -> [String: [String]] {
         var given = ["plan": [plan]]
         for option in options where !Self.free.contains(option.name) && arguments.has(option.name) {

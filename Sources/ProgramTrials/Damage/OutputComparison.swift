@@ -12,7 +12,7 @@ package struct PrintedLines: Equatable, Sendable {
     ///   - ignored: patterns of `*` and `?`; lines that match one are left out.
     package init(_ output: [UInt8], directory: String, ignoring ignored: [String] = []) {
         let path = Array(directory.utf8)
-        // A fast path: most outputs do not contain the path, and the search for its first byte is fast.
+        // An empty path would match at every place.
         let text = path.isEmpty ? output : Self.replacing(path, in: output)
         isEnded = text.last == UInt8(ascii: "\n")
         var lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map(Array.init)

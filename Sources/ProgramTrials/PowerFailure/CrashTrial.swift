@@ -26,7 +26,7 @@ package struct CrashOutcome: Sendable {
 
 /// Checks every state of the disk that a power failure may have left of a recorded run.
 package struct CrashTrial: Sendable {
-    /// Environment variable of the check: the file with what the program had printed.
+    /// Environment variable of the check: the file with the lines that the program had printed.
     package static let acknowledgedVariable = "ASSAY_ACKNOWLEDGED"
 
     package let run: TracedRun

@@ -18,7 +18,7 @@ package struct StartedProcesses: Sendable {
     /// RLIMIT_LOCKS, which the Glibc module does not export.
     private static let limitNumber: Int32 = 10
     private static let started = Atomic<UInt64>(0)
-    /// One program is started at a time, because the mark is a limit of the whole process.
+    /// One thread at a time starts a program, because the mark is a limit of the whole process.
     private static let starting = Mutex(())
     private static let adoptsOrphans = Atomic(false)
 

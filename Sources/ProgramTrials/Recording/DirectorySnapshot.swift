@@ -2,7 +2,7 @@ import FaultModel
 import Files
 import Platform
 
-/// Why a trial is impossible, and what to do instead: an error of use.
+/// An error of use: the reason why a trial is impossible, and the remedy.
 package struct TrialRefusal: Error, CustomStringConvertible {
     package let description: String
 

@@ -214,8 +214,8 @@ struct RunDigest {
             + Figure.count(machines.count, "machine")
     }
 
-    /// Why cases have no result.
-    var stopWords: String { run.header.merged.isEmpty ? "The run was stopped" : "Shards are missing" }
+    /// The reason for cases without a result.
+    var stopWords: String { run.header.merged.isEmpty ? "The run stopped early" : "Shards are missing" }
 
     // MARK: Counts
 
@@ -241,7 +241,7 @@ struct RunDigest {
         return replayCommand(result.test.id, trial: isWhole ? "" : trial?.text ?? "")
     }
 
-    /// Warnings about other load on the machine, and about libraries of whose speed nothing is claimed. A page shows
+    /// Warnings about other load on the machine, and about libraries with assertions. A page shows
     /// them with the figures, and not above the verdict.
     var notes: [String] { warnings.filter(Self.isOfSurroundings) }
 

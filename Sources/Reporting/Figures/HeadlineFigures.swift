@@ -1,7 +1,7 @@
 import RunRecords
 import Statistics
 
-/// What is said first about one engine: every figure that was measured in rounds, as a ratio to the best peer.
+/// The first statement of a report about one engine: its figures of rounds, each as a ratio to the best peer.
 struct HeadlineFigures {
     struct Line {
         var name: String
@@ -16,7 +16,7 @@ struct HeadlineFigures {
     let lines: [Line]
     /// The number of doubtful figures: those that differ from their control program's.
     let doubtfulCount: Int
-    /// The number of figures that were measured in rounds, but beside an engine of whose speed nothing is claimed.
+    /// The number of figures of rounds beside an engine whose speed the report makes no claim about.
     let withheldCount: Int
 
     func count(_ decision: Decision) -> Int {
@@ -64,7 +64,7 @@ extension RunDigest {
     }
 
     /// The figures that were measured in rounds, for each engine that the run is about; empty if there are none, or if
-    /// the figures of the plan mean nothing.
+    /// the plan takes no times.
     var headlines: [HeadlineFigures] {
         once {
             guard run.header.measures, !run.rounds.isEmpty else { return [] }

@@ -117,7 +117,7 @@ struct PageAnswer {
         stands.map { "\(EngineName.words($0.figures.engine)), \($0.what): \($0.figures.sentence(gap: gap))" }
     }
 
-    /// What the rounds decide for each engine that the run is about. Speed is kept apart from bytes and other costs,
+    /// The decisions of the rounds for each engine that the run is about. Speed is apart from bytes and other costs,
     /// which answer another question.
     var stands: [(figures: HeadlineFigures, what: String)] {
         digest.headlines.flatMap { [($0.times, "speed"), ($0.costs, "bytes and other costs")] }
@@ -126,12 +126,12 @@ struct PageAnswer {
 }
 
 extension RunDigest {
-    /// The libraries of the engines that the headline's engine is compared with.
+    /// The libraries of the peers of the headline's engine.
     var leadingPeers: [String] { Self.unique(sides.peers.map { String($0.prefix { $0 != "-" }) }) }
 }
 
 extension HeadlineFigures {
-    /// The figures of speed alone, since bytes and other costs answer another question.
+    /// Only the figures of speed, since bytes and other costs answer another question.
     var times: HeadlineFigures {
         HeadlineFigures(
             engine: engine, lines: lines.filter(\.figures.measure.kind.isTime), doubtfulCount: doubtfulCount,

@@ -66,7 +66,7 @@ extension ScaleFigure.Growth {
 
 extension RunDigest {
     /// A figure per scenario and measure of speed that at least three sizes have, in plan order. Empty for a plan whose
-    /// figures mean nothing.
+    /// cases share the machine (`measures: false`).
     var scaleFigures: [ScaleFigure] {
         once {
             guard run.header.measures else { return [] }

@@ -1,6 +1,6 @@
 import RunRecords
 
-/// The settings of each engine, in a table per durability class, since a figure means nothing without them. Then the
+/// The settings of each engine, in a table per durability class, since each figure depends on them. Then the
 /// promises of each engine.
 struct SettingsSection: ReportPart {
     let page: ReportPage
