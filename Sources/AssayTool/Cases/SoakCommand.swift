@@ -121,7 +121,7 @@ private struct Soak {
     private var failed = 0
     private var undecided: [String: Int] = [:]
     private var trials = 0
-    /// Whether a case has started. One is run even if the time is already over.
+    /// Whether a case has started. A soak runs one even if the time is already over.
     private var isBegun = false
 
     init(

@@ -5,7 +5,7 @@ import ProgramTrials
 import RunRecords
 import Seeds
 
-/// `assay damage`: damages copies of files, one place at a time, and compares what a command reads from each.
+/// `assay damage`: damages copies of files, one place at a time, and compares the output of a command that reads each.
 struct DamageCommand: Command {
     let name = "damage"
     let summary = "damages copies of files, one place each, and compares the output of a command that reads them"

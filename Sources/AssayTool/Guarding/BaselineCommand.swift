@@ -36,7 +36,7 @@ struct BaselineCommand: Command {
     private func save(_ arguments: Arguments) throws -> Int32 {
         let given = arguments.value("--name") ?? ""
         let file = try Self.file(given, arguments)
-        // Checked before the run is read, since a taken name is the likeliest mistake.
+        // Checked before the command reads the run, since a taken name is the likeliest mistake.
         let isThere = FileTree.kind(file) != nil
         if isThere, !arguments.has("--replace") {
             throw UsageError(

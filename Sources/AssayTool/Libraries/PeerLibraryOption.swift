@@ -172,7 +172,7 @@ enum PeerLibraryOption {
 enum PeerLibraryAnswer {
     /// Asks for the version of the DuckDB library in a file.
     static let option = "--describe-duckdb"
-    /// Asks whether the functions of the engines come from the files that were chosen.
+    /// Asks whether the functions of the engines come from the files that the user chose.
     static let checkOption = "--check-peer-libraries"
 
     static func version(_ path: String) -> (line: String, status: Int32) {

@@ -169,7 +169,7 @@ struct Listing {
         let named = plans.isEmpty ? "none" : plans.joined(separator: ", ")
         lines += "  plans: \(named)".wrapped(to: width, indent: 4)
         let own = scenario.parameters
-        // Parameters that every scenario has are listed once, as a topic of their own.
+        // Parameters that every scenario has stand once, as a topic of their own.
         let conditions = Condition.allCases
             .filter { scenario.conditions.contains($0) && !Condition.ofTheMachine.contains($0) }.map(\.parameter)
         lines += (own + conditions).flatMap(line)

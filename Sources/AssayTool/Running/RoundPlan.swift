@@ -15,7 +15,7 @@ struct RoundPlan {
         machine = header.machine
         isKept = configuration.directory.path.hasPrefix("Reports/")
         let durations = Self.read()
-        // A resumed run has completed some rounds already, so that no estimate is made.
+        // A resumed run has completed some rounds already, so that it prints no estimate.
         let isBegun = FileTree.exists(configuration.directory.resultsFile)
         let isMeasured = configuration.plan.measures && !isBegun
         forecast = RoundForecast(
@@ -33,7 +33,7 @@ struct RoundPlan {
         }
     }
 
-    /// A line for each row of cases that are compared; none for a plan without rounds.
+    /// A line for each comparison of cases; none for a plan without rounds.
     var lines: [String] {
         let rows = forecast.rows
         guard !rows.isEmpty else { return [] }

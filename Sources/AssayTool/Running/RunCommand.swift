@@ -342,7 +342,7 @@ struct RunCommand: Command {
         return Prepared(claim: claim, header: header, configuration: configuration, profile: profile)
     }
 
-    /// A resumed run keeps its definition: an option that would change it is refused.
+    /// A resumed run keeps its definition: the command refuses an option that would change it.
     private func refuseContradictions(
         _ arguments: Arguments, _ marker: DirectoryMarker, header: RunHeader, path: String
     ) throws {

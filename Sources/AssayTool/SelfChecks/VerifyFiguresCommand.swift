@@ -94,7 +94,7 @@ struct VerifyFiguresCommand: Command {
         }
     }
 
-    /// Prints a row as soon as it is measured.
+    /// Prints a row as soon as its pairs are complete.
     private func measure(
         _ chosen: [(figure: ControlledFigure, engine: String)], _ verification: FigureVerification, rounds: Int,
         seed: Seed

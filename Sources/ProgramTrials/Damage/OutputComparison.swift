@@ -9,7 +9,7 @@ package struct PrintedLines: Equatable, Sendable {
 
     /// - Parameters:
     ///   - directory: the directory of the command's files: its path is replaced by `{}`, as it differs in each run.
-    ///   - ignored: patterns of `*` and `?`; lines that match one are left out.
+    ///   - ignored: patterns of `*` and `?`; the comparison leaves out lines that match one.
     package init(_ output: [UInt8], directory: String, ignoring ignored: [String] = []) {
         let path = Array(directory.utf8)
         // An empty path would match at every place.

@@ -23,7 +23,7 @@ package struct StartedProcesses: Sendable {
     private static let adoptsOrphans = Atomic(false)
 
     private let number: UInt64
-    /// Process id of the program; 0 before it is started.
+    /// Process id of the program; 0 before its start.
     private var leader: pid_t = 0
     private var mark: UInt64?
 
@@ -33,7 +33,7 @@ package struct StartedProcesses: Sendable {
         adoptsOrphans.store(KernelCalls.adoptOrphans(), ordering: .sequentiallyConsistent)
     }
 
-    /// To be created before the program is started.
+    /// To be created before the start of the program.
     init() {
         number = Self.started.wrappingAdd(1, ordering: .relaxed).newValue
     }

@@ -1,6 +1,6 @@
 import RunRecords
 
-/// The questions that a report answers, in their order. A figure is listed under the question that it answers.
+/// The questions that a report answers, in their order. A figure stands under the question that it answers.
 enum Question: String, CaseIterable {
     case safe, fast, large, deleted, migrations
 
@@ -26,7 +26,7 @@ enum Question: String, CaseIterable {
     }
 }
 
-/// What a report shows of a case: its verdict, or that it did not run.
+/// The standing of a case in a report: its verdict, or that it did not run.
 enum Standing: Hashable {
     case judged(Verdict)
     /// The plan has the case, but the run was stopped before it.
@@ -83,6 +83,6 @@ enum Standing: Hashable {
         }
     }
 
-    /// By priority: if several cases share a cell, the one with the lowest rank is shown.
+    /// By priority: if several cases share a cell, it shows the one with the lowest rank.
     var rank: Int { Self.order.firstIndex(of: self) ?? Self.order.count }
 }

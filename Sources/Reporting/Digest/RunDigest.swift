@@ -1,7 +1,7 @@
 import Files
 import RunRecords
 
-/// The results of several engines on one subject: cases that differ only in the engine. No other cases are compared.
+/// The results of several engines on one subject: cases that differ only in the engine. Reports compare no other cases.
 struct Comparison {
     var subject: Subject
     /// By engine.
@@ -193,7 +193,7 @@ struct RunDigest {
 
     // MARK: Shards
 
-    /// Whether both were measured on one machine, in one run. Otherwise their figures have no ratio.
+    /// Whether one run measured both on one machine. Otherwise their figures have no ratio.
     func isMeasuredTogether(_ first: CaseResult, _ second: CaseResult) -> Bool {
         shards[first.test.id]?.shard == shards[second.test.id]?.shard
     }

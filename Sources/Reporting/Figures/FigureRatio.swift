@@ -144,7 +144,7 @@ extension RunDigest {
             pairCount: sequential.rounds, band: sequential.band, decision: isSound ? sequential.decision : .open)
     }
 
-    /// The pairs of the engine of this row that was measured as two sides.
+    /// The pairs of the engine of this row that each round measured twice.
     private func controls(_ row: MeasureRow) -> [(own: Double, other: Double)] {
         for engine in engines {
             guard let id = row.values[engine]?.result.test.id else { continue }

@@ -12,7 +12,7 @@ struct HeadlineFigures {
     }
 
     let engine: String
-    /// The best ratio first; never empty. Doubtful figures are left out.
+    /// The best ratio first; never empty. Without doubtful figures.
     let lines: [Line]
     /// The number of doubtful figures: those that differ from their control program's.
     let doubtfulCount: Int
@@ -57,7 +57,7 @@ extension RunDigest {
         let present = engines.filter { engine in
             engine != Self.reference && results(of: engine).contains { !$0.samples.isEmpty }
         }
-        // The storage engine has the longer name. It comes first, since peers are compared with it.
+        // The storage engine has the longer name. It comes first, since it is the one that peers compare with.
         let strata = present.filter(PeerTable.isOwn).sorted { $0.count > $1.count }
         let own = strata.isEmpty ? Array(present.prefix(1)) : strata
         return (own, present.filter { !own.contains($0) })

@@ -1,7 +1,7 @@
 import RunRecords
 import Statistics
 
-/// Sums up a run: the question that it was made for, an answer to it, and how good the answer is. The page begins with
+/// Sums up a run: the question that it answers, the answer, and the quality of the answer. The page begins with
 /// these words, and the terminal ends with them.
 struct PageAnswer {
     /// How good the answer is. Each level has a sign, and the sentence says the same, so that colour is never the only

@@ -6,7 +6,7 @@ struct FlamePage {
     let stacks: FoldedStacks
     let title: String
 
-    /// What a function took by itself, and together with all that it called. A function that calls itself counts once.
+    /// The cost of a function without its callees, and with them. A function that calls itself counts once.
     struct Function {
         var name: String
         var own = 0.0
