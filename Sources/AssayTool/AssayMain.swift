@@ -43,14 +43,14 @@ enum AssayMain {
             case let error as PlanError: Program.Failure("\(error)", status: 64)
             case let error as UnreadableRun:
                 Program.Failure(
-                    "\(error). Copy the run again from where it was made, or run the plan again", status: 64)
+                    "\(error). Copy the run again from its machine, or run the plan again", status: 64)
             default: nil
             }
         }
         return program
     }
 
-    /// What shell completion offers for each option and argument, by the name in the help.
+    /// The words that shell completion offers for each option and argument, by the name in the help.
     private static var completions: [String: CompletedValue] {
         let plans = CompletedValue.output("list plans --names")
         let layers: [String] = Layer.allCases.map(\.rawValue)

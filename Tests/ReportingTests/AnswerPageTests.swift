@@ -129,7 +129,9 @@ struct AnswerPageTests {
             heads.first?.contains(
                 "Berkeley DB: a commit that was acknowledged after a failed fsync was gone after a power loss") == true)
         #expect(heads.first?.hasSuffix("4 of 24") == true)
-        #expect(heads.last?.contains("LevelDB: wrong data was given as if it were right after one of its file") == true)
+        #expect(
+            heads.last?.contains("LevelDB: the engine gave wrong data as if it were right after one of its file")
+                == true)
         #expect(heads.allSatisfy { !$0.contains("#") && !$0.contains("512 bytes") })
         #expect(first.contains("io:sync#16,EIO") && first.contains("power goes before it writes 512 bytes"))
     }

@@ -48,7 +48,7 @@ struct FlameGraphTests {
         let again = try #require(FlamePage(stacks: deep, title: "").functions.first { $0.name == "f" })
         #expect(again.own == 10 && again.whole == 10, "a function that calls itself counts once")
         let nothing = Reporting.flameGraph(FoldedStacks(unit: "samples"), title: "t")
-        #expect(nothing.contains("Nothing was seen.") && !nothing.contains("id=\"flame\""))
+        #expect(nothing.contains("The profile has no sample.") && !nothing.contains("id=\"flame\""))
     }
 
     @Test("a box is as wide as its share, stands below its caller, and names its cost")

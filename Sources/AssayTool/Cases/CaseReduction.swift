@@ -42,7 +42,7 @@ struct CaseReduction {
         try Output.line(CaseText(file).subjectLine)
         let start = size(test)
         guard try keeps(test, counts: false) else {
-            try Output.line("it does not fail in this build as the file says: nothing to make smaller")
+            try Output.line("the case does not fail in this build as the file says")
             return nil
         }
         try reduceOperations()
@@ -50,7 +50,7 @@ struct CaseReduction {
         try reduceNumbers()
         Output.progress("")
         let end = size(test)
-        let limit = isOver ? ", and the budget was used up" : ""
+        let limit = isOver ? ", at the end of the budget" : ""
         try Output.line("\(start) before, \(end) now; \(tried) candidates\(limit)")
         var same = 0
         for _ in 0..<Self.confirmations {
@@ -59,7 +59,7 @@ struct CaseReduction {
         }
         try Output.line("repeated \(Self.confirmations) times: the same outcome \(same) times")
         guard same > 0 else {
-            try Output.line("what is left does not fail again by itself: nothing is kept")
+            try Output.line("the smallest case does not fail again: assay keeps no file")
             return nil
         }
         return smaller(from: start, same: same)

@@ -28,7 +28,7 @@ struct CaseReplay {
     func run(times: Int?) throws -> Int32 {
         let file = read.file
         if read.isEdited {
-            try Output.line("WARNING  \(path) was edited: its digest is that of another text. It is run as it stands")
+            try Output.line("WARNING  \(path) was edited: its digest is that of another text")
         }
         if case .program(let program) = file.subject {
             return try CaseProgram(program).run(expecting: file.got)
@@ -69,21 +69,21 @@ struct CaseReplay {
         if let undecided { return try undecidable(undecided, 3) }
         let moves = file.fault?.fault.damagesFiles == true && runner.otherBuild(file) != nil
         let place = moves ? " at that place of the file, which may hold something else in this build" : ""
-        try Output.line("it does not happen any more\(place): 0 of \(tried)")
+        try Output.line("the failure does not happen any more\(place): 0 of \(tried)")
         return 0
     }
 
     /// Runs all trials of the case. If the case file was edited, or the build is another one, a power loss leaves other
     /// disk states: the recorded trial alone does not show that the failure no longer happens.
     private func searched(_ runner: CaseFileRunner, _ test: Case, _ tried: Int) throws -> Int32 {
-        try Output.line("not at that place: all places of the case are tried")
+        try Output.line("not at that place: assay tries all places of the case")
         let whole = try runner.run(runner.brief(test), fault: nil)
         try say(whole)
         if whole.result.verdict == .harnessError { return try undecidable(whole.undecided ?? "", 1) }
         if isSame(whole) { return try failed(same: 1, other: 0, times: 1) }
         if !whole.findings.isEmpty { return try failed(same: 0, other: 1, times: 1) }
         if let reason = whole.undecided { return try undecidable(reason, 3) }
-        try Output.line("it does not happen any more: 0 of \(tried), and at no other place of the case")
+        try Output.line("the failure does not happen any more: 0 of \(tried), and at no other place of the case")
         return 0
     }
 
@@ -130,7 +130,7 @@ struct CaseProgram {
         try Output.line("recorded: \(finding.outcome)\(finding.detail.isEmpty ? "" : "  \(finding.detail)")")
         let status = TrialOptions.$commandLine.withValue(words) { AssayMain.program.status(words) }
         switch status {
-        case 0: try Output.line("it does not happen any more")
+        case 0: try Output.line("the failure does not happen any more")
         case 2: try Output.line("same outcome")
         default: try Output.line("CANNOT BE DECIDED  assay \(words[0]) ended with status \(status)")
         }

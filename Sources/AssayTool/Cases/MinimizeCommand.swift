@@ -5,18 +5,18 @@ import Harness
 
 struct MinimizeCommand: Command {
     let name = "minimize"
-    let summary = "makes the failure of a case file smaller, and keeps it beside as FILE.min"
-    let question = "which is the smallest case that still fails?"
+    let summary = "finds a smaller case with the same failure, and keeps it beside the file as FILE.min"
+    let question = "which smaller case fails in the same way?"
     let positional = ["FILE"]
     let examples = [
         CommandExample("minimize FILE", "at most two minutes; writes FILE.min.case.json"),
         CommandExample("minimize FILE --budget 10m --out SMALL", "more time, another name"),
     ]
-    let exitStatus = "0 a smaller one or the same was kept, 3 it did not fail at all, or not again"
+    let exitStatus = "0 assay kept a smaller case or the same, 3 the case did not fail at all, or not again"
     let options = [
-        OptionSpecification("--budget", value: "10m", "how long candidates are looked for (2m)"),
-        OptionSpecification("--trials", value: "N", "how many candidates are tried at most"),
-        OptionSpecification("--out", value: "FILE", "where the smaller case file is written (FILE.min.case.json)"),
+        OptionSpecification("--budget", value: "10m", "the time for candidates (2m)"),
+        OptionSpecification("--trials", value: "N", "the largest number of candidates"),
+        OptionSpecification("--out", value: "FILE", "the smaller case file (FILE.min.case.json)"),
         EngineLibraries.specification,
         PeerLibraryOption.specification,
     ]
@@ -24,9 +24,9 @@ struct MinimizeCommand: Command {
     var details: [String] {
         [
             "Answers: \(question)", "",
-            "First operations are removed, then their arguments, the case's rows and its sizes are made smaller. A",
-            "step is kept only if the case still fails with the same outcome and by the same cause. At the end the",
-            "smallest case is repeated three times. No existing file is overwritten.",
+            "Assay removes operations, then makes their arguments, the case's rows and its sizes smaller. It keeps a",
+            "step only if the case still fails with the same outcome and by the same cause. At the end it repeats the",
+            "smallest case three times. It overwrites no file.",
         ]
     }
 
@@ -37,8 +37,8 @@ struct MinimizeCommand: Command {
         let read = try CaseFileReader.read(path: path)
         if case .program = read.file.subject {
             throw UsageError(
-                "\(path) keeps what was tried on a program, which cannot be made smaller from here: shorten what the "
-                    + "program does, and run assay again", command: name)
+                "\(path) is a case of a program, whose operations assay cannot remove: shorten the work of the "
+                    + "program, and run assay again", command: name)
         }
         let out = try target(arguments, path)
         let seconds = try arguments.seconds("--budget") ?? Self.defaultSeconds
@@ -51,7 +51,7 @@ struct MinimizeCommand: Command {
             var search = try CaseReduction(read.file, runner, seconds: seconds, trials: trials)
             guard let file = try search.run() else { return 3 }
             // Creates the file exclusively: a file that another process made meanwhile stays.
-            guard !FileTree.exists(out) else { throw HarnessError("\(out) is there by now: nothing is written over") }
+            guard !FileTree.exists(out) else { throw HarnessError("\(out) exists by now: name another --out") }
             try FileTree.writeText(out, file.text)
             try Output.line("kept: \(out)")
             try Output.line("  assay show \(ShellWord.quoted(out))")
@@ -65,7 +65,7 @@ struct MinimizeCommand: Command {
         let base = path.hasSuffix(CaseFile.ending) ? String(path.dropLast(CaseFile.ending.count)) : path
         let out = arguments.value("--out") ?? "\(base).min\(CaseFile.ending)"
         guard !FileTree.exists(out) else {
-            throw UsageError("\(out) is there: move it away, or name another --out", command: name)
+            throw UsageError("\(out) exists: move it away, or name another --out", command: name)
         }
         return out
     }

@@ -6,20 +6,20 @@ import RunRecords
 struct ReplayCommand: Command {
     let name = "replay"
     let summary = "repeats one case of a run, or one trial of it, or the failure that a case file keeps"
-    let question = "does it happen again?"
+    let question = "does the failure happen again?"
     let positional = ["RUN|FILE", "[CASE]", "[TRIAL]"]
     let examples = [
         CommandExample("replay D 6fef1652af39", "a whole case, with its seed"),
         CommandExample("replay D 6fef bit:241997 --keep K", "one flipped bit; the damaged database stays in K"),
-        CommandExample("replay FILE", "a failure that was kept as a case file"),
+        CommandExample("replay FILE", "a failure in a case file"),
     ]
     let exitStatus =
-        "of a run 0 the recorded outcome came again, 3 it never did; of a case file 0 nothing failed, 2 it failed "
-        + "again, 3 that could not be decided"
+        "of a run 0 the recorded outcome came again, 3 it never did; of a case file 0 the case passed, 2 it failed "
+        + "again, 3 it is undecided"
     let options = [
         OptionSpecification("--times", value: "N", "how often (1; 20 when the threads of the case run freely)"),
         OptionSpecification("--keep", value: "DIR", "leave the damaged database of the trial in DIR, to look at it"),
-        OptionSpecification("--plans", value: "DIR", "where the plans are"),
+        OptionSpecification("--plans", value: "DIR", "the directory of the plans"),
         OptionSpecification(
             EngineLibraries.option, value: "FILE", "another build of the library that the run had its engine from"),
         PeerLibraryOption.specification,
@@ -28,7 +28,7 @@ struct ReplayCommand: Command {
     var details: [String] {
         [
             "Answers: \(question)", "",
-            "`replay RUN CASE [TRIAL]` repeats what a run recorded. `replay FILE` repeats a case file.",
+            "`replay RUN CASE [TRIAL]` repeats a case or a trial of a run. `replay FILE` repeats a case file.",
         ]
     }
 
@@ -155,12 +155,12 @@ struct ReplayCommand: Command {
         _ kept: KeptDatabase, _ result: CaseResult, trial: FaultAddress, detail: String, registries: Registries
     ) throws {
         guard kept.isThere, let engine = registries.engine(of: result.test) else {
-            try Output.line("kept: nothing, scenario \(result.test.scenario) leaves no database to look at")
+            try Output.line("kept: no database, because scenario \(result.test.scenario) leaves none")
             return
         }
         let command = (["assay"] + CommandLine.arguments.dropFirst()).map(ShellWord.quoted).joined(separator: " ")
         let commands = try kept.describe(result, trial: trial, detail: detail, command: command, engine: engine)
-        try Output.line("kept: \(kept.location.directory), as it was after the fault and before it was opened")
+        try Output.line("kept: \(kept.location.directory), with the state after the fault and before the next open")
         for command in commands { try Output.line("  \(command)") }
     }
 

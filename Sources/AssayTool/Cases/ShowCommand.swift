@@ -4,11 +4,11 @@ import Harness
 
 struct ShowCommand: Command {
     let name = "show"
-    let summary = "tells in plain words what a case file keeps"
-    let question = "what was done, what broke, what was expected, what came?"
+    let summary = "prints the contents of a case file as sentences"
+    let question = "which operations and which fault led to which failure?"
     let positional = ["FILE"]
     let examples = [
-        CommandExample("show FILE", "FILE is one of D/cases, or what a soak kept")
+        CommandExample("show FILE", "FILE is one of D/cases, or a case file of a soak")
     ]
     let exitStatus = "0 shown"
     let options: [OptionSpecification] = []

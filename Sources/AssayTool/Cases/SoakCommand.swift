@@ -9,23 +9,23 @@ import Seeds
 
 struct SoakCommand: Command {
     let name = "soak"
-    let summary = "runs faults with fresh seeds for as long as you say, and keeps each failure as a case file"
+    let summary = "runs faults with new seeds for a given time, and keeps each failure as a case file"
     let question = "which failures do other seeds find?"
     let positional = ["[PLAN]"]
     let examples = [
         CommandExample("soak --minutes 30", "every scenario of the plan soak"),
         CommandExample("soak --minutes 5 --scenario storage-history --engine strata", "one scenario, seed after seed"),
     ]
-    let exitStatus = "0 nothing failed, 2 something did, 3 some case was not decided"
+    let exitStatus = "0 no case failed, 2 a case failed, 3 a case is undecided"
     let options = [
-        OptionSpecification("--minutes", value: "N", isRequired: true, "how long; the last case is ended by then"),
-        OptionSpecification("--rounds", value: "N", "ends after so many rounds, if the time does not end it before"),
+        OptionSpecification("--minutes", value: "N", isRequired: true, "the time; assay ends the last case by then"),
+        OptionSpecification("--rounds", value: "N", "the largest number of rounds within the time"),
         OptionSpecification("--scenario", value: "NAME,..", "only these"),
         OptionSpecification("--engine", value: "NAME,..", "only these engines"),
         OptionSpecification("--param", value: "K=V", "a parameter of the scenarios that have it; may be repeated"),
         OptionSpecification("--seed", value: "N", "the seeds of an earlier soak, from this one on (drawn anew)"),
-        OptionSpecification("--out", value: "DIR", "where case files are kept: new or empty (Reports/..-soak)"),
-        OptionSpecification("--plans", value: "DIR", "where the plans are"),
+        OptionSpecification("--out", value: "DIR", "a new or empty directory for case files (Reports/..-soak)"),
+        OptionSpecification("--plans", value: "DIR", "the directory of the plans"),
         EngineLibraries.specification,
         PeerLibraryOption.specification,
     ]
@@ -33,8 +33,8 @@ struct SoakCommand: Command {
     var details: [String] {
         [
             "Answers: \(question)", "",
-            "PLAN (soak unless named) says which cases. Each round runs all of them in another order and with another",
-            "seed, which follows from the first one, so that a soak can be repeated. An interrupt ends the soak and",
+            "PLAN (default: soak) has the cases. Each round runs all of them in another order and with another",
+            "seed, which follows from the first one, so that --seed repeats a soak. An interrupt ends the soak and",
             "reports its findings.",
         ]
     }
@@ -95,7 +95,7 @@ private struct Soak {
     let registries: Registries
     let out: String
     let deadline: UInt64
-    /// The most rounds that are run.
+    /// The largest number of rounds.
     let rounds: UInt64
     let seed: Seed
     let build: CaseFile.Build
@@ -121,7 +121,7 @@ private struct Soak {
     private var failed = 0
     private var undecided: [String: Int] = [:]
     private var trials = 0
-    /// Whether a case has started. One is run even if the time is already over.
+    /// Whether a case has started. A soak runs one even if the time is already over.
     private var isBegun = false
 
     init(
@@ -151,7 +151,7 @@ private struct Soak {
             try expansion.checkParameters()
             let cases = try expansion.cases().filter { $0.verdict == nil }
             guard !cases.isEmpty else {
-                throw UsageError("nothing of plan \(plan.name) can run here with these options", command: "soak")
+                throw UsageError("no case of plan \(plan.name) can run here with these options", command: "soak")
             }
             var random = RandomStream(seed.derived(round).derived("order"))
             for place in random.permutation(of: cases.count) where !isOver {

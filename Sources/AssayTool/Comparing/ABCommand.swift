@@ -15,18 +15,18 @@ struct ABCommand: Command {
     let question = "is build B slower than build A?"
     let positional = ["[PLAN]"]
     let examples = [
-        CommandExample("ab --a OLD --b NEW --scenario commit", "two programs that were built before"),
+        CommandExample("ab --a OLD --b NEW --scenario commit", "two programs, built before"),
         CommandExample(
             "ab --a-ref HEAD~20 --b-ref HEAD --scenario commit --engine strata",
-            "two revisions, which it builds and keeps"),
+            "two revisions; assay builds them and keeps the builds"),
     ]
-    let exitStatus = "0 nothing is slower, 2 something is, confirmed by a second batch, 3 too unsteady to tell"
+    let exitStatus = "0 B is slower in no case, 2 B is slower, by two batches, 3 the machine was too unsteady to tell"
     let options =
         [
             OptionSpecification("--a", value: "BINARY", "the build to compare with"),
             OptionSpecification("--b", value: "BINARY", "the build in question"),
-            OptionSpecification("--a-ref", value: "REV", "the same by a revision of git, which is built and kept"),
-            OptionSpecification("--b-ref", value: "REV", "the same by a revision of git, which is built and kept"),
+            OptionSpecification("--a-ref", value: "REV", "the same by a revision of git, which assay builds and keeps"),
+            OptionSpecification("--b-ref", value: "REV", "the same by a revision of git, which assay builds and keeps"),
             OptionSpecification("--a-engine-library", value: "FILE", "an engine's library, on side A"),
             OptionSpecification("--b-engine-library", value: "FILE", "another build of it, on side B"),
             EngineLibraries.specification,
@@ -38,12 +38,12 @@ struct ABCommand: Command {
             OptionSpecification("--param", value: "K=V", "a parameter of the scenarios that have it; may be repeated"),
             OptionSpecification("--seed", value: "N", "of cases, of orders and of directories (the plan's: 1)"),
             OptionSpecification("--budget", value: "10m", "time for everything together"),
-            OptionSpecification("--no-confirm", "let one batch decide; without it what is flagged is measured again"),
-            OptionSpecification("--confirm", "measure again what is flagged (the default)"),
-            OptionSpecification("--out", value: "DIR", "where everything raw is kept (Reports/..)"),
+            OptionSpecification("--no-confirm", "decide by one batch; else a second batch repeats flagged cases"),
+            OptionSpecification("--confirm", "repeat flagged cases in a second batch (the default)"),
+            OptionSpecification("--out", value: "DIR", "the directory for raw measurements and reports (Reports/..)"),
         ] + ComparisonOptions.specifications + ProgramOptions.specifications
 
-    /// The validated request. Nothing is written before it is complete.
+    /// The validated request. The command writes no file before it is complete.
     private struct Prepared {
         var plan: Plan
         var planned: [PlannedCase]
@@ -85,8 +85,8 @@ struct ABCommand: Command {
         } catch {
             do { try claim.end() } catch { Output.error("left behind: \(error)") }
             guard error is ComparisonInterrupted else { throw error }
-            Output.error("stopped: the measurements are in \(claim.directory.path)/measurements.jsonl; nothing is")
-            Output.error("concluded from a part of it, and a comparison does not go on: start it again")
+            Output.error("stopped: the measurements are in \(claim.directory.path)/measurements.jsonl; assay draws")
+            Output.error("no conclusion from a part of them, and cannot continue a comparison: start it again")
             return Interruption.exitStatus
         }
     }
@@ -105,7 +105,7 @@ struct ABCommand: Command {
         let (kept, refused) = WorkerDescription.compare(planned, a: a.description, b: b.description)
         guard !kept.isEmpty else {
             let list = refused.map { "  \($0.test.scenario) \($0.test.engine): \($0.reason)" }
-            throw UsageError("no case is left that both sides have\n" + list.joined(separator: "\n"), command: name)
+            throw UsageError("the sides have no case in common\n" + list.joined(separator: "\n"), command: name)
         }
         return Prepared(
             plan: plan, planned: planned, kept: kept, refused: refused, pairs: pairs, threshold: threshold, seed: seed,
@@ -164,14 +164,14 @@ struct ABCommand: Command {
             let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
             plan = try Checkout.find(given: arguments.value("--plans"), executable: executable).plan(named)
         } else if filter.scenarios.isEmpty {
-            throw UsageError("what is to be compared? name a plan, or scenarios with --scenario", command: name)
+            throw UsageError("no case to compare: name a plan, or scenarios with --scenario", command: name)
         }
         EngineLibraries.add(registries, to: &plan)
         let expansion = PlanExpansion(plan: plan, filter: filter, registries: registries)
         try expansion.checkParameters()
         let cases = try expansion.cases()
         guard !cases.isEmpty else {
-            throw UsageError("nothing is left of plan \(plan.name) with these options", command: name)
+            throw UsageError("plan \(plan.name) has no case with these options", command: name)
         }
         try EngineLibraries.check(registries, are: cases, command: name)
         return (plan, cases)
@@ -193,7 +193,7 @@ struct ABCommand: Command {
         // The check of each side below notes a debug build.
         header.warnings = MachineInspection.warnings(header.machine, isReleaseBuild: true)
         if a.description.build.digest == b.description.build.digest {
-            header.warnings.insert("A and B are the same program: whatever is found is noise", at: 0)
+            header.warnings.insert("A and B are the same program: any difference is noise", at: 0)
         }
         if a.description.build.traits != b.description.build.traits {
             let traits = sides.map { "\($0.0) with \($0.1.build.traits.joined(separator: ", "))" }

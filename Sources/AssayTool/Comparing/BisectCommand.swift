@@ -9,34 +9,34 @@ import Statistics
 /// `assay bisect`: finds the revision that made a case slower.
 struct BisectCommand: Command {
     let name = "bisect"
-    let summary = "finds the revision that made a case slower, by comparisons as ab makes them"
+    let summary = "finds the revision that made a case slower, by the comparisons of assay ab"
     let question = "which change made this slower?"
     let positional = ["[CASE]"]
     let examples = [
         CommandExample(
             "bisect --good HEAD~20 --bad HEAD commit --engine strata", "the revision since which commits are slower"),
-        CommandExample("bisect --resume D", "goes on with a search that was stopped"),
+        CommandExample("bisect --resume D", "continues a stopped search"),
     ]
-    let exitStatus = "0 the revision was found, 3 the machine was too unsteady to tell, 130 interrupted"
+    let exitStatus = "0 assay found the revision, 3 the machine was too unsteady to tell, 130 interrupted"
     let options =
         [
             OptionSpecification("--good", value: "REV", "a revision that is fast enough"),
             OptionSpecification("--bad", value: "REV", "a later one that is slower"),
-            OptionSpecification("--plan", value: "NAME", "the plan that a case's id is looked up in (all of them)"),
+            OptionSpecification("--plan", value: "NAME", "the plan of a case's id (all of them)"),
             OptionSpecification("--engine", value: "NAME", "where CASE is a scenario: its engine"),
             OptionSpecification("--dataset", value: "NAME", "where CASE is a scenario: its data set"),
             OptionSpecification("--size", value: "N", "where CASE is a scenario: rows of its data set"),
             OptionSpecification("--param", value: "K=V", "where CASE is a scenario: a parameter; may be repeated"),
             OptionSpecification("--seed", value: "N", "of the case, of orders and of directories (1)"),
-            OptionSpecification("--out", value: "DIR", "where every step and everything raw is kept (Reports/..)"),
-            OptionSpecification("--resume", value: "DIR", "go on with one that was stopped"),
+            OptionSpecification("--out", value: "DIR", "the directory for steps and raw measurements (Reports/..)"),
+            OptionSpecification("--resume", value: "DIR", "continue the stopped search of DIR"),
         ] + ComparisonOptions.specifications + ProgramOptions.specifications
 
     var details: [String] {
         [
             "Answers: \(question)",
             "CASE is a scenario with options that select one case, or the id of a case of a plan. A revision that",
-            "does not build, or that the comparisons with both ends leave undecided, is skipped.",
+            "does not build, or that the comparisons with both ends leave undecided, is skipped by the search.",
         ]
     }
 
@@ -54,7 +54,7 @@ struct BisectCommand: Command {
 
     private func begin(_ arguments: Arguments) throws -> Int32 {
         guard let goodName = arguments.value("--good"), let badName = arguments.value("--bad") else {
-            throw UsageError("both ends are needed: assay bisect --good REV --bad REV CASE", command: name)
+            throw UsageError("name both ends: assay bisect --good REV --bad REV CASE", command: name)
         }
         let registries = BuildRegistries.make()
         let planned = try CaseSelection(arguments, registries).planned()
@@ -68,7 +68,7 @@ struct BisectCommand: Command {
             let record = BisectRecord(
                 good: good, revisions: revisions, pairs: pairs, threshold: threshold, seed: planned.test.seed,
                 repository: places.repository, builds: places.builds)
-            // Both ends have to run before anything is written.
+            // Both ends have to run before the search writes a file.
             let ends = (
                 good: try programs.built(good, option: "--good"), bad: try programs.built(bad, option: "--bad")
             )
@@ -98,7 +98,7 @@ struct BisectCommand: Command {
         }
         guard good.description.build.digest != bad.description.build.digest else {
             throw UsageError(
-                "the ends are the same program: nothing between them can have made it slower", command: name)
+                "the ends are the same program: no revision between them can have made it slower", command: name)
         }
     }
 
@@ -109,7 +109,7 @@ struct BisectCommand: Command {
         guard given.isEmpty, arguments.positional.isEmpty else {
             let words = (arguments.positional + given).joined(separator: ", ")
             throw UsageError(
-                "a search that goes on has what it was begun with: leave out \(words), or begin a new one",
+                "a resumed search keeps its options: leave out \(words), or begin a new one",
                 command: name)
         }
         guard FileTree.exists(path + "/" + BisectRecord.file) else {
@@ -156,11 +156,11 @@ struct BisectCommand: Command {
             do { try claim.end() } catch { Output.error("left behind: \(error)") }
             let command = "assay bisect --resume \(ShellWord.quoted(path))"
             guard error is WorkInterrupted || error is ComparisonInterrupted else {
-                Output.error("decisions are kept; go on with\n  \(command)")
+                Output.error("assay has kept the decisions; continue with\n  \(command)")
                 throw error
             }
             Output.error(
-                "stopped; decisions are kept. Repeat the interrupted step, and go on, with\n  \(command)")
+                "stopped; assay has kept the decisions. Repeat the interrupted step, and continue, with\n  \(command)")
             return Interruption.exitStatus
         }
     }

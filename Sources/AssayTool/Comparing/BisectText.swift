@@ -48,7 +48,7 @@ struct BisectText {
             "  \(later) beside \(earlier): \(ratio(comparison.ratio)) (\(ratio(comparison.low)) .. "
             + "\(ratio(comparison.high))), \(measured.finding.rawValue)"
         if measured.finding == .inconclusive {
-            text += "; \(percent(comparison.smallestVisible)) would have been seen"
+            text += "; the rounds would have shown \(percent(comparison.smallestVisible))"
         }
         return text
     }
@@ -73,12 +73,12 @@ struct BisectText {
         let finding = ends.measured.first?.finding ?? .inconclusive
         let remedy =
             switch finding {
-            case .faster: "it is faster: the ends may be the wrong way round"
+            case .faster: "the bad end is faster: exchange --good and --bad"
             case .same: "both are equal within the threshold"
             case .inconclusive, .slower:
                 "the machine was too unsteady to tell: --pairs 80, or a quieter machine, may show it"
             }
-        return "nothing to look for: \(record.bad.name) is not shown to be slower than \(record.good.name); \(remedy)"
+        return "no search: the rounds do not show \(record.bad.name) to be slower than \(record.good.name); \(remedy)"
     }
 
     func found(_ conclusion: RevisionSearch.Conclusion, _ record: BisectRecord, _ steps: [BisectStep]) -> String {

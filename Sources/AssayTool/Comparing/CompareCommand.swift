@@ -7,19 +7,19 @@ import RunRecords
 struct CompareCommand: Command {
     let name = "compare"
     let summary = "lists the differences of two finished runs in values that repeat exactly"
-    let question = "do two runs differ in anything that repeats exactly?"
+    let question = "do two runs differ in a value that repeats exactly?"
     let positional = ["RUN", "RUN"]
     let examples = [
         CommandExample("compare D E", "two finished runs of one plan")
     ]
-    let exitStatus = "0 nothing differs, 2 something does, 3 something that is no time could not be decided"
+    let exitStatus = "0 no difference, 2 a difference, 3 a count is undecided"
     let options: [OptionSpecification] = []
 
     var details: [String] {
         [
             "Answers: \(question)", "",
             "Verdicts, outcomes, settings, and counts that repeat: system calls, syncs, bytes, allocations. Times of",
-            "two runs are never compared; assay ab measures which build is slower.",
+            "two runs do not compare; assay ab measures which build is slower.",
         ]
     }
 

@@ -14,8 +14,8 @@ enum ComparisonOptions {
     static let specifications = [
         OptionSpecification(
             "--pairs", value: "N", "rounds of a comparison: A, B and A once more (40; 80 for work bound by syncs)"),
-        OptionSpecification("--threshold", value: "P%", "the difference that matters (3%)"),
-        OptionSpecification("--plans", value: "DIR", "where the plans are"),
+        OptionSpecification("--threshold", value: "P%", "the smallest difference to report (3%)"),
+        OptionSpecification("--plans", value: "DIR", "the directory of the plans"),
     ]
 
     /// Runs the body of a comparing command. A revision that cannot be used and a directory that holds other files
@@ -27,7 +27,7 @@ enum ComparisonOptions {
         do {
             return try body()
         } catch is WorkInterrupted {
-            Output.error("stopped before anything was measured; builds that were finished are kept")
+            Output.error("stopped before the first measurement; assay keeps finished builds")
             return Interruption.exitStatus
         } catch let error as RevisionBuildError {
             throw UsageError(error.description, command: command)

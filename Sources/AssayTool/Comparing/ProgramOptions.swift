@@ -16,7 +16,7 @@ struct ProgramOptions {
 
     static let specifications = [
         OptionSpecification("--repository", value: "DIR", "the checkout that revisions come from (this one)"),
-        OptionSpecification("--builds", value: "DIR", "where builds of revisions are kept (.build/revisions)"),
+        OptionSpecification("--builds", value: "DIR", "the directory of builds of revisions (.build/revisions)"),
         OptionSpecification("--allow-zoo", "take builds with planted bugs, too"),
         OptionSpecification("--allow-debug", "take debug builds, too"),
     ]

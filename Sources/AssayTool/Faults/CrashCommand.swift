@@ -11,8 +11,8 @@ import Seeds
 /// `assay crash`: records a user's program, and checks every disk state that a power loss may have left.
 struct CrashCommand: Command {
     let name = "crash"
-    let summary = "cuts the power of any program at every moment, and checks what is left"
-    let question = "does what my program keeps survive a loss of power?"
+    let summary = "simulates a loss of power at every moment of a program, and checks the disks that may remain"
+    let question = "does the data of my program survive a loss of power?"
     let positional = ["PROGRAM", "[ARGUMENTS...]"]
     let options =
         [
@@ -20,10 +20,10 @@ struct CrashCommand: Command {
                 "--check", value: "COMMAND", isRequired: true,
                 "status 0 when the disk {} is good; the lines printed so far are in $ASSAY_ACKNOWLEDGED"),
             OptionSpecification(
-                "--directory", value: "DIR", "what the program keeps; with {} in its arguments, what {} is a copy of"),
+                "--directory", value: "DIR", "the program's directory; with {} in its arguments, {} is a copy of DIR"),
             OptionSpecification(
-                "--profile", value: "P", "what the file system may lose: strict (so), ext4-ordered or prefix"),
-            OptionSpecification("--limit", value: "N", "so many disks are checked at most (1000); 0 for all"),
+                "--profile", value: "P", "the losses of the file system: strict (default), ext4-ordered or prefix"),
+            OptionSpecification("--limit", value: "N", "the largest number of disks to check (1000); 0 for all"),
             OptionSpecification(
                 "--volatile", value: "GLOB", "names of files that need not survive; may be repeated"),
             OptionSpecification("--pipe", "standard output is a pipe, and not a terminal"),
@@ -35,14 +35,14 @@ struct CrashCommand: Command {
     var details: [String] {
         [
             "Answers: \(question)", "",
-            "The program runs once and is recorded. Each disk that a loss of power may have left is built anew and",
-            "checked. {} in the arguments stands for a directory of its own; without it the program runs in DIR.",
-            "A program that fails is refused. docs/any-program.md",
+            "Assay records one run of the program. It builds each disk that a loss of power may leave, and runs the",
+            "check on it. {} in the arguments stands for a new directory; without {} the program runs in DIR.",
+            "Assay refuses a program that fails. docs/any-program.md",
         ]
     }
 
     let runsProgram = true
-    let exitStatus = "0 every disk passes, 2 one fails, 3 not all I/O was seen"
+    let exitStatus = "0 every disk passes, 2 a disk fails, 3 the record lacks some I/O"
     let examples = [
         CommandExample("crash --check 'my-check {}' -- my-program {}/data", "{} is a directory of its own"),
         CommandExample("crash --check 'my-check {}' --directory D -- my-program", "it keeps its files in D"),
@@ -105,7 +105,7 @@ struct CrashCommand: Command {
             words = words.map { $0.replacing(CheckCommand.placeholder, with: directory) }
         } else if given == nil {
             throw UsageError(
-                "where does the program keep its files? Name it with --directory DIR, or with {} in its arguments: "
+                "name the directory of the program's files with --directory DIR, or with {} in its arguments: "
                     + "assay crash --check 'CHECK {}' -- \(words[0]) {}/file", command: name)
         }
         var program = WatchedProgram(words, library: try TrialOptions.library())
@@ -142,7 +142,7 @@ struct CrashCommand: Command {
                 try Output.line("  \(PrintedText.escaped(line))")
             }
         }
-        for reason in run.unseen { try Output.line("I/O was not seen: \(reason)") }
+        for reason in run.unseen { try Output.line("the record lacks I/O: \(reason)") }
         if !run.unseen.isEmpty { try Output.line("VERDICT  none") }
     }
 }

@@ -8,7 +8,7 @@ import RunRecords
 /// The report of `assay crash` about the disk states that it tried, and the files that it keeps.
 struct CrashReport {
     static let columns = ["address", "outcome", "detail"]
-    /// The limit of failing disk states that are shown, one for each distinct message of the check.
+    /// The largest number of failing disk states that the report shows, one for each distinct message of the check.
     private static let shownCauses = 5
     private static let shownLines = 12
 
@@ -50,8 +50,8 @@ struct CrashReport {
         try Output.line("profile \(trial.rules.profile.rawValue), \(outcome.coverage), checked \(outcome.checked)")
         if isCheckBlind {
             try Output.line(
-                "NOTE  the check accepts the directory from before the run with every line that was printed, too: "
-                    + "what is lost it does not see")
+                "NOTE  the check accepts the directory from before the run with every printed line, too: "
+                    + "it does not see a loss")
         }
         let causes = Dictionary(grouping: outcome.findings, by: \.message).values.sorted {
             ($0.count, $1[0].message) > ($1.count, $0[0].message)
@@ -63,7 +63,7 @@ struct CrashReport {
         }
         if causes.count > Self.shownCauses {
             try Output.line(
-                "and \(causes.count - Self.shownCauses) other things that the check says: --csv has them all")
+                "and \(causes.count - Self.shownCauses) other messages of the check: --csv has all")
         }
         let steady = outcome.findings.count(where: \.isSteady)
         if steady > 0 {
@@ -76,7 +76,7 @@ struct CrashReport {
         }
         if outcome.isInterrupted {
             try Output.line(
-                "VERDICT  none: \(outcome.checked) of \(outcome.chosen) disks pass, and the others were not checked")
+                "VERDICT  none: \(outcome.checked) of \(outcome.chosen) disks pass, and assay did not check the others")
             return 3
         }
         if outcome.checked <= 1 {

@@ -5,23 +5,23 @@ import ProgramTrials
 import RunRecords
 import Seeds
 
-/// `assay damage`: damages copies of files, one place at a time, and compares what a command reads from each.
+/// `assay damage`: damages copies of files, one place at a time, and compares the output of a command that reads each.
 struct DamageCommand: Command {
     let name = "damage"
-    let summary = "damages copies of files, one place each, and compares what a command reads of them"
-    let question = "when a bit or a page of my file is wrong, does my program notice?"
+    let summary = "damages copies of files, one place each, and compares the output of a command that reads them"
+    let question = "when a bit or a page of my file is wrong, does my program report it?"
     let positional = ["FILE..."]
     let options =
         [
             OptionSpecification(
                 "--read", value: "COMMAND", isRequired: true,
-                "what reads the files and prints what it read, by the shell; {} is the first file"),
-            OptionSpecification("--faults", value: "LIST", "flip,zero,swap,age,cut,misdirect (all that are possible)"),
+                "a command for the shell that reads the files and prints their contents; {} is the first file"),
+            OptionSpecification("--faults", value: "LIST", "flip,zero,swap,age,cut,misdirect (all possible ones)"),
             OptionSpecification("--samples", value: "N", "places per fault, chosen by the seed (200)"),
             OptionSpecification("--every", "every bit, page and length; of pairs of pages all neighbours"),
             OptionSpecification("--page", value: "BYTES", "the size of a page (4096)"),
-            OptionSpecification("--older", value: "COPY", "for age: the files as they were once, or their directory"),
-            OptionSpecification("--ignore", value: "PATTERN", "printed lines that are not compared; may be repeated"),
+            OptionSpecification("--older", value: "COPY", "for age: an older copy of the files, or their directory"),
+            OptionSpecification("--ignore", value: "PATTERN", "printed lines to leave out; may be repeated"),
             OptionSpecification("--time-limit", value: "T", "how long a read may take (20s)"),
             OptionSpecification("--memory-limit", value: "MIB", "how much memory it may take (1024)"),
         ] + TrialOptions.shared
@@ -29,15 +29,15 @@ struct DamageCommand: Command {
     var details: [String] {
         [
             "Answers: \(question)", "",
-            "The files of a database are named together; they keep their names in the directory of each copy. Of a",
-            "directory all files are damaged, and {} is the directory. The command is run twice on undamaged copies",
-            "first. What it prints on standard output is compared, line by line.", "",
+            "Name the files of a database together; they keep their names in the directory of each copy. Of a",
+            "directory Assay damages all files, and {} is the directory. It first runs the command twice on undamaged",
+            "copies. It compares the standard output, line by line.", "",
             "Outcomes: correct, detected (a status other than 0, and every line before it right), silently-wrong",
             "(status 0 and another output), wrong-then-detected, crashed, hung, memory-limit. docs/any-program.md",
         ]
     }
 
-    let exitStatus = "0 nothing wrong was printed, 2 something was, or a crash or a hang, 3 no damage was noticed"
+    let exitStatus = "0 no wrong output, 2 wrong output, a crash or a hang, 3 the command reported no damage"
     let examples = [
         CommandExample("damage people.db --read 'my-tool dump {}'", "flips, lost pages and cuts of a copy"),
         CommandExample("damage people.db --read 'my-tool dump {}' --only bit:241997 --keep K", "one of them, kept"),
@@ -55,7 +55,7 @@ struct DamageCommand: Command {
         let subject = try DamageSubject(at: arguments.positional.map(trimmed))
         let older = try arguments.value("--older").map { try subject.older(trimmed($0)) }
         if kinds.contains(.age), older == nil, arguments.has("--faults") {
-            throw UsageError("age needs the files as they were before: --older COPY", command: name)
+            throw UsageError("age needs an older copy of the files: --older COPY", command: name)
         }
         let wanted = try ProgramCaseFile.wanted(arguments)
         try options.checkCSV()
@@ -90,7 +90,7 @@ struct DamageCommand: Command {
         if let failed = tried.outputs.first(where: { !$0.outcome.isHonest }) {
             try wanted?.keep(
                 "\(failed.damage)", outcome: failed.outcome.rawValue, detail: failed.detail,
-                expected: "what is printed is right, or the command says that it is not")
+                expected: "the command prints the right output, or reports the damage")
         }
         return try options.status(
             report.exitStatus, isInterrupted: tried.isInterrupted, done: tried.outputs.count, of: damages.count)
@@ -120,7 +120,7 @@ struct DamageCommand: Command {
         }
         guard subject.files.change(damage, pageSize: pageSize, older: older) != nil else {
             throw UsageError(
-                "--only: \(text) changes nothing, or is beyond the \(subject.files.byteCount) bytes of the files",
+                "--only: \(text) changes no byte, or is beyond the \(subject.files.byteCount) bytes of the files",
                 command: name)
         }
         return damage

@@ -18,16 +18,16 @@ struct ProgramFaultCommand: Command {
 
     var summary: String {
         switch fault {
-        case .eio: "fails a program's file calls one by one, and checks what it leaves"
-        case .full: "fills the disk at each call of a program that needs room, and checks what it leaves"
-        case .kill: "kills a program before and after each of its file calls, and checks what it leaves"
+        case .eio: "makes a program's file calls fail one by one, and checks the files that remain"
+        case .full: "fills the disk at each call of a program that needs room, and checks the files that remain"
+        case .kill: "kills a program before and after each of its file calls, and checks the files that remain"
         }
     }
 
     var question: String {
         switch fault {
-        case .eio: "when the disk reports an error, does my program lose data, or go on as if nothing were?"
-        case .full: "when the disk is full, does my program lose what it had?"
+        case .eio: "when the disk reports an error, does my program lose data, or hide the error?"
+        case .full: "when the disk is full, does my program lose its earlier data?"
         case .kill: "when my program is killed, is its file still good?"
         }
     }
@@ -40,13 +40,13 @@ struct ProgramFaultCommand: Command {
             OptionSpecification(
                 "--check", value: "COMMAND", isRequired: true,
                 "status 0 when the directory {} is good; the lines printed so far are in $ASSAY_ACKNOWLEDGED"),
-            OptionSpecification("--directory", value: "DIR", "what each trial's directory is a copy of (empty)"),
+            OptionSpecification("--directory", value: "DIR", "the directory that each trial gets a copy of (empty)"),
             OptionSpecification(
-                "--samples", value: "N", "of each fault so many calls, chosen by the seed (\(samples))"),
+                "--samples", value: "N", "the number of calls for each fault, chosen by the seed (\(samples))"),
             OptionSpecification("--every", "at every call"),
         ]
         let shared = [
-            OptionSpecification("--volatile", value: "GLOB", "names of files that are not looked at; may be repeated"),
+            OptionSpecification("--volatile", value: "GLOB", "names of files to ignore; may be repeated"),
             OptionSpecification("--pipe", "standard output is a pipe, and not a terminal"),
             OptionSpecification("--time-limit", value: "T", "of the program (20 times as long as without a fault)"),
         ]
@@ -55,9 +55,9 @@ struct ProgramFaultCommand: Command {
 
     private var own: [OptionSpecification] {
         let lasting = [
-            OptionSpecification("--once", "the call alone fails"),
-            OptionSpecification("--for-good", "the calls after it fail, too (both are tried)"),
-            OptionSpecification("--must-tell", "a program that ends with status 0 all the same has broken a promise"),
+            OptionSpecification("--once", "only the call itself fails"),
+            OptionSpecification("--for-good", "the calls after it fail, too (default: both)"),
+            OptionSpecification("--must-tell", "a program that ends with status 0 after a fault has broken a promise"),
         ]
         switch fault {
         case .eio:
@@ -76,18 +76,18 @@ struct ProgramFaultCommand: Command {
             ? ["Outcomes: survived, broken (the check fails), hung."]
             : [
                 "Outcomes: told (another status than 0, and the check passes), untold (status 0, and the check",
-                "passes), completed (half of a write was done, and the program wrote the rest), broken (the check",
+                "passes), completed (the program wrote the rest of a half write), broken (the check",
                 "fails), crashed (by a signal of its own), hung.",
             ]
         return [
             "Answers: \(question)", "",
-            "{} in the arguments stands for a directory of its own that each run gets. The first run is without a",
-            "fault, and has to pass. A fault that never struck decides nothing. docs/any-program.md", "",
+            "{} in the arguments stands for a new directory for each run. The first run is without a",
+            "fault, and has to pass. A trial whose fault did not strike has no outcome. docs/any-program.md", "",
         ] + outcomes
     }
 
     let runsProgram = true
-    let exitStatus = "0 no violation, 2 broken, crashed or hung, 3 not everything was tried"
+    let exitStatus = "0 no violation, 2 broken, crashed or hung, 3 some faults did not strike"
 
     var examples: [CommandExample] {
         let program = "-- my-program {}/data"
@@ -131,7 +131,7 @@ struct ProgramFaultCommand: Command {
         let tried = try trials.run(faults, baseline, progress: TrialOptions.progress("assay \(name)", of: faults.count))
         let left = faults.count - tried.outputs.count
         if left > 0, !tried.isInterrupted {
-            try Output.line("\(left) of them cannot be tried: a call that transfers one byte or none has no half")
+            try Output.line("\(left) of them are impossible: a call that transfers one byte or none has no half")
         }
         let mustTell = arguments.has("--must-tell")
         let report = ProgramFaultReport(tried.outputs, baseline, mustTell: mustTell)
@@ -152,7 +152,7 @@ struct ProgramFaultCommand: Command {
         let words = arguments.positional
         guard words.contains(where: { $0.contains(CheckCommand.placeholder) }) else {
             throw UsageError(
-                "nothing of the program's arguments is {}, the directory that each run gets for itself: "
+                "no argument of the program is {}, the new directory of each run: "
                     + "assay \(name) --check 'CHECK {}' -- \(words[0]) {}/file", command: name)
         }
         let check = try options.check("--check")
@@ -228,7 +228,7 @@ struct ProgramFaultCommand: Command {
             place = FileTree.absolute(kept) ?? kept
         }
         guard let trial = try trials.run(fault, baseline, in: place, keeps: kept != nil) else {
-            try Output.line("\(fault): that call cannot be struck so")
+            try Output.line("\(fault): this fault cannot strike that call")
             return 3
         }
         let mustTell = arguments.has("--must-tell")

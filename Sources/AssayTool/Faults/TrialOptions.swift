@@ -10,13 +10,13 @@ import Seeds
 /// Options shared by the commands that try many faults on a user's files or program.
 struct TrialOptions {
     static let shared = [
-        OptionSpecification("--seed", value: "N", "which places are chosen (1)"),
-        OptionSpecification("--jobs", value: "N", "trials at a time (as many as there are processors)"),
+        OptionSpecification("--seed", value: "N", "chooses the places (1)"),
+        OptionSpecification("--jobs", value: "N", "trials at a time (the number of processors)"),
         OptionSpecification("--csv", value: "FILE", "writes a row per trial"),
-        OptionSpecification("--only", value: "ADDRESS", "repeats the trial of that address alone"),
+        OptionSpecification("--only", value: "ADDRESS", "repeats only the trial of that address"),
         OptionSpecification("--keep", value: "DIR", "with --only: leaves its files in DIR, to look at them"),
         ProgramCaseFile.option,
-        OptionSpecification("--scratch", value: "DIR", "where the copies are made (TMPDIR); /dev/shm is quicker"),
+        OptionSpecification("--scratch", value: "DIR", "the directory of copies (TMPDIR); /dev/shm is memory"),
     ]
 
     let arguments: Arguments
@@ -38,7 +38,7 @@ struct TrialOptions {
     func samples(default standard: Int) throws -> Int? {
         guard arguments.has("--every") else { return try number("--samples", default: standard) }
         if arguments.has("--samples") {
-            throw UsageError("--every and --samples say two things: leave one out", command: command)
+            throw UsageError("--every and --samples contradict each other: leave one out", command: command)
         }
         return nil
     }
@@ -49,7 +49,7 @@ struct TrialOptions {
         let check = CheckCommand(arguments.value(option) ?? "")
         guard check.namesPath else {
             throw UsageError(
-                "\(option) has no {}, the place of the path to check: \(option) 'COMMAND {}'",
+                "\(option) has no {}, which stands for the path to check: \(option) 'COMMAND {}'",
                 command: command)
         }
         return check
@@ -61,7 +61,7 @@ struct TrialOptions {
             throw UsageError("--keep keeps the files of one trial: add --only ADDRESS", command: command)
         }
         guard FileTree.kind(path) == nil else {
-            throw UsageError("--keep: \(path) is there already; name a directory that is not", command: command)
+            throw UsageError("--keep: \(path) exists already; name a new directory", command: command)
         }
         return path
     }
@@ -95,7 +95,7 @@ struct TrialOptions {
             throw UsageError(error.description, command: command)
         } catch is WorkInterrupted {
             Output.progress("")
-            Output.error("interrupted: nothing was decided")
+            Output.error("interrupted before a verdict")
             return Interruption.exitStatus
         }
     }
@@ -123,7 +123,7 @@ struct TrialOptions {
     func status(_ status: Int32, isInterrupted: Bool, done: Int, of total: Int) throws -> Int32 {
         guard isInterrupted else { return status }
         Output.progress("")
-        try Output.line("INTERRUPTED: \(done) of \(total) were tried, and nothing is said of the others")
+        try Output.line("INTERRUPTED: \(done) of \(total) trials ran, and the others have no outcome")
         return Interruption.exitStatus
     }
 

@@ -10,7 +10,7 @@ struct ExportCommand: Command {
     let positional = ["RUN"]
     let examples = [
         CommandExample("export D --format junit", "for a CI that shows tests"),
-        CommandExample("export D --format openmetrics --out FILE", "for Prometheus and what reads the same"),
+        CommandExample("export D --format openmetrics --out FILE", "for Prometheus and readers of its format"),
     ]
     let exitStatus = "0 written"
     let options = [
@@ -18,13 +18,13 @@ struct ExportCommand: Command {
             "--format", value: "F", isRequired: true,
             ExportFormat.allCases.map(\.rawValue).joined(separator: ", ")),
         OptionSpecification("--better", value: "bigger|smaller", "github-action-benchmark: which of its two files"),
-        OptionSpecification("--out", value: "FILE", "where it is written (standard output)"),
+        OptionSpecification("--out", value: "FILE", "the file to write (standard output)"),
     ]
 
     var details: [String] {
         [
-            "Figures of cases that failed or were cut are left out; of a plan that measures nothing, all but counts.",
-            "What each format holds: docs/exports.md.",
+            "An export leaves out figures of cases that failed or were cut. Of a plan without times it has counts.",
+            "docs/exports.md has the contents of each format.",
         ]
     }
 

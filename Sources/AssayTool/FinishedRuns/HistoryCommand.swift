@@ -21,7 +21,7 @@ struct HistoryCommand: Command {
     let exitStatus = "0 done"
     let options = [
         OptionSpecification("--db", value: "FILE", "the database (Reports/history.sqlite)"),
-        OptionSpecification("--reference", value: "ENGINE", "trend: the engine that the figure is compared with"),
+        OptionSpecification("--reference", value: "ENGINE", "trend: the engine to compare the figure with"),
         OptionSpecification("--csv", value: "FILE", "trend: writes a row for each run"),
     ]
 
@@ -42,13 +42,13 @@ struct HistoryCommand: Command {
     var details: [String] {
         [
             "Answers: \(question)", "",
-            "  assay history add RUN...           adds finished runs; one that is there is not added again",
+            "  assay history add RUN...           adds finished runs, each once",
             "  assay history list                 every run, in the order of their start",
             "  assay history show RUN             a run with its figures",
             "  assay history trend CASE METRIC    a figure over the runs, and the runs where it changed",
             "  assay history site OUT             pages of all trends and runs, in an empty directory", "",
             "CASE is an id, or words that name one case: \"point-read strata\". METRIC is a name as show prints it.",
-            "A time is shown as a ratio to another engine of the same run, a count by itself: docs/history.md.",
+            "A trend shows a time as a ratio to another engine of the same run, a count by itself: docs/history.md.",
         ]
     }
 
@@ -134,7 +134,7 @@ struct HistoryCommand: Command {
             }
         }
 
-        /// All runs are read before the first is added, so that an invalid one leaves the database unchanged.
+        /// Reads all runs before it adds the first, so that an invalid one leaves the database unchanged.
         private func add(_ paths: [String], to file: String) throws(ArchiveError) {
             var runs: [RecordedRun] = []
             for path in paths { runs.append(try Self.load(path)) }
@@ -144,7 +144,7 @@ struct HistoryCommand: Command {
                 let counts = "\(run.cases.count) cases, \(run.figureCount) figures"
                 try print(
                     addition == .added
-                        ? "added \(run.id): \(counts)\n" : "\(run.id) was there before, and was not added again\n")
+                        ? "added \(run.id): \(counts)\n" : "\(run.id) is in the archive already\n")
                 for recorded in run.cases where addition == .added && recorded.figures.isEmpty {
                     try print("  no figures: \(recorded.test.title), \(recorded.verdict.rawValue)\n")
                 }

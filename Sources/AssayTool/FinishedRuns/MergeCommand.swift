@@ -12,20 +12,20 @@ struct MergeCommand: Command {
     let positional = ["RUN..."]
     let examples = [
         CommandExample("merge S1 S2 S3 S4 --out D", "four shards: assay run PLAN --shard 1/4 --out S1, and so on"),
-        CommandExample("merge S1 S3 --partial --out D", "what is there"),
+        CommandExample("merge S1 S3 --partial --out D", "two of the shards"),
     ]
     let exitStatus = "that of a run of the whole plan"
     let options = [
-        OptionSpecification("--out", value: "DIR", isRequired: true, "where the merged run is written"),
-        OptionSpecification("--partial", "shards may be missing: their cases are not run, and the report says so"),
+        OptionSpecification("--out", value: "DIR", isRequired: true, "the directory for the merged run"),
+        OptionSpecification("--partial", "shards may be missing: the report says which cases have not run"),
     ]
 
     var details: [String] {
         [
             "Answers: \(question)", "",
-            "The shards may be named in any order. They have to be of one plan, seed, build, commit and set of",
-            "options, to have ended, and to be unchanged since. Machines may differ: the report says where each",
-            "time was measured, and sets no two machines' times beside each other.",
+            "Name the shards in any order. They have to be of one plan, seed, build, commit and set of",
+            "options, to have ended, and to be unchanged since. Machines may differ: the report names that of each",
+            "time, and compares no times of two machines.",
         ]
     }
 

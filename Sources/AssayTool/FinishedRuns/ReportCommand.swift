@@ -7,14 +7,14 @@ import RunRecords
 struct ReportCommand: Command {
     let name = "report"
     let summary = "renders a run again from its raw results, finished or not"
-    let question = "what came out of that run?"
+    let question = "which verdicts and figures has that run?"
     let positional = ["DIR"]
     let examples = [
         CommandExample("report D", "report.html and the CSV files anew, and the summary"),
         CommandExample("report D --markdown", "the summary as a table to paste"),
-        CommandExample("report D --deterministic", "what is the same whenever seed, plan and build are"),
+        CommandExample("report D --deterministic", "the part that equal seed, plan and build give again"),
     ]
-    let exitStatus = "0 rendered, whatever came out of the run"
+    let exitStatus = "0 rendered, for any result of the run"
     let options = [
         OptionSpecification("--deterministic", "print only what equal seed, plan and binary give again"),
         ReportFiles.markdown,

@@ -6,8 +6,8 @@ import RunRecords
 /// `assay baseline`: keeps the counts of a run for `assay gate`.
 struct BaselineCommand: Command {
     let name = "baseline"
-    let summary = "keeps what a run counted (`assay baseline save RUN --name N`), for `assay gate`"
-    let question = "what does a build do, in counts that repeat exactly?"
+    let summary = "keeps the counts of a run (`assay baseline save RUN --name N`), for `assay gate`"
+    let question = "which calls, bytes and syncs does a build make, in counts that repeat exactly?"
     let positional = ["save", "RUN"]
     let examples = [
         CommandExample("baseline save D --name mine", "Benchmarks/Baselines/mine.json"),
@@ -18,7 +18,7 @@ struct BaselineCommand: Command {
         OptionSpecification("--name", value: "N", isRequired: true, "a name in Benchmarks/Baselines, or a path"),
         OptionSpecification("--also", value: "RUN", "another run of the same plan by the same build; may be repeated"),
         OptionSpecification("--replace", "write over a baseline of that name"),
-        OptionSpecification("--plans", value: "DIR", "where the plans are; baselines stand beside them"),
+        OptionSpecification("--plans", value: "DIR", "the directory of the plans; baselines stand beside them"),
     ]
 
     func run(_ arguments: Arguments) throws -> Int32 {
@@ -36,15 +36,15 @@ struct BaselineCommand: Command {
     private func save(_ arguments: Arguments) throws -> Int32 {
         let given = arguments.value("--name") ?? ""
         let file = try Self.file(given, arguments)
-        // Checked before the run is read, since a taken name is the likeliest mistake.
+        // Checked before the command reads the run, since a taken name is the likeliest mistake.
         let isThere = FileTree.kind(file) != nil
         if isThere, !arguments.has("--replace") {
             throw UsageError(
-                "\(file) is there, and was left as it is: name another baseline, or write over it with --replace",
+                "\(file) exists, and assay did not change it: name another baseline, or write over it with --replace",
                 command: name)
         }
         guard !isThere || FileTree.kind(file) == .file else {
-            throw UsageError("\(file) is no file, and is not written over: name another baseline", command: name)
+            throw UsageError("\(file) is no file: name another baseline", command: name)
         }
         var runs: [Run] = []
         for path in [arguments.positional[1]] + arguments.all("--also") {
@@ -69,7 +69,7 @@ struct BaselineCommand: Command {
         if given.contains("/") || given.hasSuffix(".json") { return given }
         guard !given.isEmpty, given.utf8.allSatisfy(isPlain), !given.hasPrefix(".") else {
             throw UsageError(
-                "a baseline is named by letters, digits, - _ and ., or by its path, not \"\(given)\"",
+                "the name of a baseline is of letters, digits, - _ and ., or its path, not \"\(given)\"",
                 command: arguments.command)
         }
         let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
@@ -122,7 +122,7 @@ struct BaselineCommand: Command {
         lines += leftOut.map { "  left out: \($0)" }
         if isSingle {
             lines.append(
-                "measured once: no budget \"==\" holds on that. Save from a plan with rounds, or with --also RUN")
+                "one measurement: no budget \"==\" can use that. Save from a plan with rounds, or with --also RUN")
         }
         return lines.joined(separator: "\n") + "\n"
     }

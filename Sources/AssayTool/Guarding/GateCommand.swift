@@ -7,7 +7,7 @@ import RunRecords
 /// `assay gate`: compares the counts of a run with a baseline.
 struct GateCommand: Command {
     let name = "gate"
-    let summary = "holds what a run counted against a baseline, under the budgets of its plan"
+    let summary = "compares the counts of a run with a baseline, under the budgets of the run's plan"
     let question = "does this build do more than it did?"
     let examples = [
         CommandExample("gate D --baseline ci", "D is a run of the plan guard"),
@@ -15,20 +15,20 @@ struct GateCommand: Command {
             "gate D --baseline ./ci/assay.json --budgets ./ci/assay.json5",
             "a project of yours: its baseline, its budgets"),
     ]
-    let exitStatus = "0 all within their budgets, 2 one is exceeded, 3 something could not be decided"
+    let exitStatus = "0 all figures within their budgets, 2 a figure exceeds its budget, 3 a figure is undecided"
     let positional = ["RUN"]
     let options = [
         OptionSpecification("--baseline", value: "N", isRequired: true, "a name in Benchmarks/Baselines, or a path"),
         OptionSpecification("--budgets", value: "PLAN", "the budgets of this plan instead of those the run began with"),
-        OptionSpecification("--out", value: "DIR", "where gate.xml (JUnit) and gate.md are written (RUN)"),
-        OptionSpecification("--plans", value: "DIR", "where the plans are; baselines stand beside them"),
+        OptionSpecification("--out", value: "DIR", "the directory for gate.xml (JUnit) and gate.md (RUN)"),
+        OptionSpecification("--plans", value: "DIR", "the directory of the plans; baselines stand beside them"),
     ]
 
     var details: [String] {
         [
             "Answers: \(question)", "",
-            "Counts alone decide: system calls, syncs, bytes, file sizes, allocations, instructions. What differs by",
-            "machine is skipped by name. Times are not compared; assay ab measures whether a build is slower.",
+            "The gate compares counts: system calls, syncs, bytes, file sizes, allocations, instructions. It names and",
+            "skips counts that differ by machine. It compares no times; assay ab measures whether a build is slower.",
         ]
     }
 
@@ -53,7 +53,7 @@ struct GateCommand: Command {
         let budgets = try budgets(run, arguments)
         guard !budgets.isEmpty else {
             throw UsageError(
-                "plan \(run.header.plan) has no budgets, so that nothing can be decided: add some, such as "
+                "plan \(run.header.plan) has no budgets, so that the gate has nothing to decide: add some, such as "
                     + "budgets: { \"syncs\": \"==\", \"file_bytes\": \"+1%\" }, or name a plan that has some with "
                     + "--budgets PLAN", command: name)
         }

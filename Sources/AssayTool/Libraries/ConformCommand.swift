@@ -9,17 +9,17 @@ import ProgramTrials
 struct ConformCommand: Command {
     let name = "conform"
     let summary = "tries an engine's shared library by the rules of assay_engine.h, one line per rule"
-    let question = "what is wrong with the library that I wrote for my engine?"
+    let question = "which rules does the library of my engine break?"
     let positional: [String] = []
     let examples = [
         CommandExample("conform --engine-library ./libmine.so", "all rules"),
         CommandExample("conform --engine-library ./libmine.so --rule own-writes", "one of them"),
     ]
-    let exitStatus = "0 every rule is kept, 2 one is broken, 3 one could not be tried"
+    let exitStatus = "0 the library keeps every rule, 2 it breaks a rule, 3 assay could not try a rule"
     let options = [
         OptionSpecification(EngineLibraries.option, value: "FILE", isRequired: true, "the shared library"),
         OptionSpecification("--rule", value: "NAME,..", "only these rules"),
-        OptionSpecification("--directory", value: "DIR", "where stores are made, and removed (a directory in memory)"),
+        OptionSpecification("--directory", value: "DIR", "the directory for stores, removed later (one in memory)"),
     ]
 
     /// The option of `assay worker` that runs the checks and prints a finding per line.

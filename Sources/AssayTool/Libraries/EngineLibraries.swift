@@ -12,7 +12,7 @@ enum EngineLibraries {
     static let option = "--engine-library"
 
     static let specification = OptionSpecification(
-        option, value: "FILE", "an engine more, by a shared library (docs/engine-library.md); may be repeated")
+        option, value: "FILE", "a further engine, by a shared library (docs/engine-library.md); may be repeated")
 
     /// The engines of this build and of the libraries that the command line names. The chosen libraries of peers are
     /// loaded.
@@ -80,7 +80,7 @@ enum EngineLibraries {
                 return (end, try FileTree.readText(files.0), try FileTree.readText(files.1))
             }
         } catch {
-            throw LibraryError(file, "it could not be examined: \(error)", remedy: "Try again")
+            throw LibraryError(file, "assay could not examine it: \(error)", remedy: "Try again")
         }
         let alone = "Alone it is loaded by: " + command.map(ShellWord.quoted).joined(separator: " ")
         switch said.end {

@@ -14,7 +14,7 @@ enum PeerLibraryOption {
     static let option = "--peer-library"
 
     static let specification = OptionSpecification(
-        option, value: "NAME=FILE", "a peer's library, another build of it (docs/peers.md); may be repeated")
+        option, value: "NAME=FILE", "another build of a peer's library (docs/peers.md); may be repeated")
 
     static let duckDB = "duckdb"
     /// The accepted engine names, each with the file name of its library.
@@ -92,7 +92,7 @@ enum PeerLibraryOption {
         let said = try ask(["worker", PeerLibraryAnswer.checkOption], environment + ["LD_BIND_NOW=1"])
         guard said.isFine else {
             let names = choices.map { "\($0.name)=\($0.path)" }.joined(separator: ", ")
-            throw UsageError("\(option) \(names): it cannot be used: \(said.text)", command: command)
+            throw UsageError("\(option) \(names): assay cannot use it: \(said.text)", command: command)
         }
         CommandVector.with([ProgramBuild.path] + CommandLine.arguments.dropFirst()) { words in
             CommandVector.with(environment) { variables in _ = execve(ProgramBuild.path, words, variables) }
@@ -172,7 +172,7 @@ enum PeerLibraryOption {
 enum PeerLibraryAnswer {
     /// Asks for the version of the DuckDB library in a file.
     static let option = "--describe-duckdb"
-    /// Asks whether the functions of the engines come from the files that were chosen.
+    /// Asks whether the functions of the engines come from the files that the user chose.
     static let checkOption = "--check-peer-libraries"
 
     static func version(_ path: String) -> (line: String, status: Int32) {

@@ -24,7 +24,7 @@ struct BranchCoverage {
         setenv(Self.variable, path, 1)
     }
 
-    /// The branches that were taken and those that were not, as text.
+    /// The branches that a process took, and those that no process took, as text.
     func words() throws -> String {
         Self.words(branches, taken: Set(try FileTree.readText(path).split(separator: "\n").map(String.init)))
     }

@@ -18,14 +18,14 @@ struct CaseSelection {
     /// Throws: `UsageError` if no case or several match.
     func planned() throws -> PlannedCase {
         guard let text = arguments.positional.first else {
-            throw usage("which case? name a scenario, with --engine and what else it takes, or the id of a case")
+            throw usage("which case? name a scenario, with --engine and further options, or the id of a case")
         }
         let isID = registries.scenarios.scenario(named: text) == nil && Self.isID(text)
         let found = isID ? try byID(text) : try byScenario(text)
         let runnable = found.filter { $0.verdict == nil }
         guard let only = runnable.first else {
             let reason = found.first.map { "\($0.test.engine): \($0.verdict?.rawValue ?? "") \($0.reason)" }
-            throw usage("nothing of \(text) can run here" + (reason.map { " (\($0))" } ?? ""))
+            throw usage("no case of \(text) can run here" + (reason.map { " (\($0))" } ?? ""))
         }
         guard runnable.count == 1 else {
             let list = runnable.prefix(12).map {
@@ -33,8 +33,8 @@ struct CaseSelection {
             }
             let rest = runnable.count > 12 ? ["  .."] : []
             throw usage(
-                "\(text) is \(runnable.count) cases, and a search takes one: name its id, or --engine and what else "
-                    + "tells it from the others\n" + (list + rest).joined(separator: "\n"))
+                "\(text) is \(runnable.count) cases, and a search takes one: name its id, or --engine and the "
+                    + "options that select one case\n" + (list + rest).joined(separator: "\n"))
         }
         return only
     }
@@ -54,7 +54,7 @@ struct CaseSelection {
 
     private func byID(_ id: String) throws -> [PlannedCase] {
         if let given = Self.idOptions.first(where: arguments.has) {
-            throw usage("the id \(id) names a case with all that belongs to it: leave out \(given)")
+            throw usage("the id \(id) names a case with all its options: leave out \(given)")
         }
         let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
         let checkout = try Checkout.find(given: arguments.value("--plans"), executable: executable)

@@ -5,10 +5,10 @@ import RunRecords
 struct ListCommand: Command {
     let name = "list"
     let summary = "lists plans, engines, data sets and scenarios, or describes one of them"
-    let question = "what can be run here, and what was not built?"
+    let question = "which plans, scenarios and engines has this build?"
     let positional = ["[TOPIC|NAME]"]
     let examples = [
-        CommandExample("list", "what there is, in a screen"),
+        CommandExample("list", "an overview, in a screen"),
         CommandExample("list scenarios", "a line each; plans, engines, datasets, conditions and cases likewise"),
         CommandExample("list commit", "one scenario: its question, parameters, engines and plans"),
         CommandExample("list --engines", "which scenarios drive which engines"),
@@ -17,8 +17,8 @@ struct ListCommand: Command {
     let options = [
         OptionSpecification("--engines", "which scenarios drive which engines, counted by family and one by one"),
         OptionSpecification("--names", "the bare names, one a line"),
-        OptionSpecification("--run", value: "RUN", "the run whose cases are listed"),
-        OptionSpecification("--plans", value: "DIR", "where the plans are"),
+        OptionSpecification("--run", value: "RUN", "the run whose cases to list"),
+        OptionSpecification("--plans", value: "DIR", "the directory of the plans"),
         EngineLibraries.specification,
         PeerLibraryOption.specification,
     ]

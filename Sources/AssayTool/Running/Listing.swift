@@ -115,7 +115,7 @@ struct Listing {
         let scenarios = Set(plan.entries.map(\.scenario.text)).sorted()
         var lines = ["plan \(name)"] + "  \(plan.summary)".wrapped(to: width, indent: 2)
         if let budget = plan.budgetSeconds { lines.append("  at most \(Int(budget)) s") }
-        lines.append(plan.measures ? "  measures" : "  measures nothing: the outcomes of its cases count")
+        lines.append(plan.measures ? "  measures" : "  takes no times: the outcomes of its cases count")
         lines += "  scenarios: \(scenarios.joined(separator: ", "))".wrapped(to: width, indent: 4)
         return lines + ["  assay run \(name)"]
     }
@@ -131,7 +131,7 @@ struct Listing {
         if let file = engine.file ?? engine.peerLibrary { texts.append("from \(file.path) (digest \(file.digest))") }
         if !engine.assertions.isEmpty {
             let names = engine.assertions.joined(separator: ", ")
-            texts.append("ASSERTIONS COMPILED IN: \(names); nothing is claimed of its speed")
+            texts.append("ASSERTIONS COMPILED IN: \(names); reports make no claim about its speed")
         }
         let facts: [String] = texts.flatMap { "  \($0)".wrapped(to: width, indent: 4) }
         return ["\(engine.name) \(engine.version)"] + facts
@@ -142,7 +142,7 @@ struct Listing {
     }
 
     private func line(_ source: any DatasetSource) -> String {
-        let size = source.defaultSize.map { "\($0) rows" } ?? "as large as it is"
+        let size = source.defaultSize.map { "\($0) rows" } ?? "all of its rows"
         return "  \(source.name.padded(to: 16))\(source.summary) (\(size))"
     }
 
@@ -169,7 +169,7 @@ struct Listing {
         let named = plans.isEmpty ? "none" : plans.joined(separator: ", ")
         lines += "  plans: \(named)".wrapped(to: width, indent: 4)
         let own = scenario.parameters
-        // Parameters that every scenario has are listed once, as a topic of their own.
+        // Parameters that every scenario has stand once, as a topic of their own.
         let conditions = Condition.allCases
             .filter { scenario.conditions.contains($0) && !Condition.ofTheMachine.contains($0) }.map(\.parameter)
         lines += (own + conditions).flatMap(line)

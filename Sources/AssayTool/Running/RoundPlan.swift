@@ -15,7 +15,7 @@ struct RoundPlan {
         machine = header.machine
         isKept = configuration.directory.path.hasPrefix("Reports/")
         let durations = Self.read()
-        // A resumed run has completed some rounds already, so that no estimate is made.
+        // A resumed run has completed some rounds already, so that it prints no estimate.
         let isBegun = FileTree.exists(configuration.directory.resultsFile)
         let isMeasured = configuration.plan.measures && !isBegun
         forecast = RoundForecast(
@@ -33,16 +33,16 @@ struct RoundPlan {
         }
     }
 
-    /// A line for each row of cases that are compared; none for a plan without rounds.
+    /// A line for each comparison of cases; none for a plan without rounds.
     var lines: [String] {
         let rows = forecast.rows
         guard !rows.isEmpty else { return [] }
         let guessed = rows.filter(\.isGuessed).count
         let source =
             switch guessed {
-            case 0: "by how long they took here before"
-            case rows.count: "by their sizes, since they were not measured here before"
-            default: "by how long they took here before, and \(guessed) of \(rows.count) by their sizes (?)"
+            case 0: "by their earlier times here"
+            case rows.count: "by their sizes, since there are no earlier times here"
+            default: "by their earlier times here, and \(guessed) of \(rows.count) by their sizes (?)"
             }
         let bound = forecast.budget.map { "in \(Int($0)) s" } ?? "without a bound of time"
         var lines = ["rounds that there is time for \(bound), estimated \(source):"]
@@ -53,7 +53,7 @@ struct RoundPlan {
             var line = "  " + Self.padded(name, width) + "  " + Self.padded(rounds, 9)
             line += "\(row.engines) engines, \(Self.tenths(row.seconds)) s a round"
             if row.isGuessed, guessed < rows.count { line += " ?" }
-            if row.least < forecast.firstLook { line += ", and nothing is decided before \(forecast.firstLook)" }
+            if row.least < forecast.firstLook { line += ", and no decision comes before \(forecast.firstLook)" }
             lines.append(line)
         }
         return lines

@@ -9,19 +9,19 @@ import Seeds
 
 struct RunCommand: Command {
     let name = "run"
-    let summary = "runs a plan (quick unless named), and writes report.html and results.csv"
-    let question = "is the data safe, how fast is it, how large does it get?"
+    let summary = "runs a plan (default: quick), and writes report.html and results.csv"
+    let question = "does an engine keep its promises, at which speed, and how large do its files become?"
     let positional = ["[PLAN]"]
     let examples = [
         CommandExample("run quick", "a first look, in at most two minutes"),
-        CommandExample("run faults --engine strata,sqlite", "what broken disks and lost power do to two engines"),
+        CommandExample("run faults --engine strata,sqlite", "broken disks and lost power under two engines"),
         CommandExample("run quick --scenario commit --param commits=2000 --out D", "one scenario, into directory D"),
         CommandExample("run --resume D", "the cases that D lacks, after an interrupt"),
-        CommandExample("run smoke --dry-run", "the cases with their ids; nothing runs"),
+        CommandExample("run smoke --dry-run", "the cases with their ids, without a run"),
     ]
-    let exitStatus = "0 every promise was kept, 2 an engine broke one, 3 a required case has no answer, 130 interrupted"
+    let exitStatus = "0 no engine broke a promise, 2 one did, 3 a required case has no answer, 130 interrupted"
     let options = [
-        OptionSpecification("--scenario", value: "NAME,..", "only these; one that the plan lacks is added"),
+        OptionSpecification("--scenario", value: "NAME,..", "only these; adds one that the plan lacks"),
         OptionSpecification("--engine", value: "NAME,..", "only these engines"),
         EngineLibraries.specification,
         PeerLibraryOption.specification,
@@ -33,11 +33,11 @@ struct RunCommand: Command {
         OptionSpecification("--budget", value: "10m", "time for all cases together"),
         OptionSpecification("--shard", value: "I/N", "only the I-th of N parts, from 1; auto asks Slurm or GitLab"),
         OptionSpecification("--profile", value: "TOOL", "of the one case: callgrind or perf, and a flame graph"),
-        OptionSpecification("--out", value: "DIR", "where the run is written (Reports/..)"),
-        OptionSpecification("--resume", value: "DIR", "finish a run that was stopped"),
+        OptionSpecification("--out", value: "DIR", "the directory of the run (Reports/..)"),
+        OptionSpecification("--resume", value: "DIR", "finish a stopped run"),
         OptionSpecification("--dry-run", "list the cases, and run none"),
         ReportFiles.markdown,
-        OptionSpecification("--plans", value: "DIR", "where the plans are"),
+        OptionSpecification("--plans", value: "DIR", "the directory of the plans"),
     ]
 
     /// Options that may differ when a run is resumed.
@@ -90,7 +90,7 @@ struct RunCommand: Command {
         try ShardSelection.seal(run)
         if let coverage { try Output.line(try coverage.words()) }
         for entry in KnownViolation.notNeeded(prepared.configuration.known, by: run.results) {
-            Output.error("WARNING  known.json5 excuses what did not happen in this run: \(entry.text)")
+            Output.error("WARNING  known.json5 lists a violation that this run does not have: \(entry.text)")
         }
         let isStopped = Interruption.isRequested && !run.isFinished
         if isStopped { Output.error("stopped, with \(run.results.count) of \(run.header.cases.count) cases done") }
@@ -104,7 +104,7 @@ struct RunCommand: Command {
         guard let budget = configuration.budgetSeconds, seconds > budget * 1.1 + 1 else { return }
         Output.error(
             "the run took \(Int(seconds.rounded())) s: the budget of \(Int(budget.rounded())) s is for the cases, and "
-                + "making their data, looking at what they left and ending what is under way come on top")
+                + "does not include their fixtures, the checks after them and the end of running cases")
     }
 
     private func engines(of prepared: Prepared) -> [any Engine] {
@@ -116,7 +116,7 @@ struct RunCommand: Command {
         "assay run --resume \(ShellWord.quoted(directory))"
     }
 
-    /// Runs the cases. If an error ends the run early, its scratch files are removed, and its finished results stay.
+    /// Runs the cases. If an error ends the run early, removes its scratch files, and keeps its finished results.
     private func carryOut(_ prepared: Prepared) throws -> Run {
         let run: Run
         do {
@@ -133,7 +133,7 @@ struct RunCommand: Command {
             do { try prepared.claim.end() } catch { Output.error("left behind: \(error)") }
             let text = (error as? FileTreeError).map { Self.text($0) } ?? "\(error)"
             throw HarnessError(
-                "the run stopped: \(text)\nwhat was done is kept; go on with\n  "
+                "the run stopped: \(text)\nassay has kept the finished cases; continue with\n  "
                     + Self.resumeCommand(prepared.claim.directory.path))
         }
         try prepared.claim.end()
@@ -166,7 +166,7 @@ struct RunCommand: Command {
         let cases = try expansion.cases()
         _ = try plan.checkedBudgets(registries)
         guard !cases.isEmpty else {
-            throw UsageError("nothing is left of plan \(plan.name) with these options", command: name)
+            throw UsageError("plan \(plan.name) has no case with these options", command: name)
         }
         try EngineLibraries.check(registries, are: cases, command: name)
         return (plan, filter, cases)
@@ -258,7 +258,7 @@ struct RunCommand: Command {
         return path
     }
 
-    /// The options that change what is run. A resumed run must match them.
+    /// The options that change the cases of a run. A resumed run must match them.
     private func options(_ arguments: Arguments, _ plan: String) throws -> [String: [String]] {
         var given = ["plan": [plan]]
         for option in options where !Self.free.contains(option.name) && arguments.has(option.name) {
@@ -295,7 +295,7 @@ struct RunCommand: Command {
         header.warnings = MachineInspection.warnings(header.machine, isReleaseBuild: header.isReleaseBuild)
         if let warning = header.assertionWarning { header.warnings.append(warning) }
         #if Zoo
-            header.warnings.insert("PLANTED BUGS: this build has the trait Zoo, and must not measure", at: 0)
+            header.warnings.insert("PLANTED BUGS: this build has the trait Zoo, and its figures do not count", at: 0)
         #endif
         if AllocationCounter() == nil {
             header.notBuilt.append(
@@ -342,7 +342,7 @@ struct RunCommand: Command {
         return Prepared(claim: claim, header: header, configuration: configuration, profile: profile)
     }
 
-    /// A resumed run keeps its definition: an option that would change it is refused.
+    /// A resumed run keeps its definition: the command refuses an option that would change it.
     private func refuseContradictions(
         _ arguments: Arguments, _ marker: DirectoryMarker, header: RunHeader, path: String
     ) throws {

@@ -53,8 +53,8 @@ struct ShardSelection {
         try RecordSums(of: directory).write(to: directory)
         if run.header.cases.isEmpty {
             Output.error(
-                "shard \(part.shard) has none of the plan's \(part.planCases.count) cases: there was nothing to run, "
-                    + "and the empty run is merged like any other")
+                "shard \(part.shard) has none of the plan's \(part.planCases.count) cases: the shard ran none, "
+                    + "and assay merge takes the empty run like any other")
         }
     }
 }

@@ -14,12 +14,12 @@ struct WorkerCommand: Command {
     let options = [
         OptionSpecification("--parent", value: "PID", "end at once when this is not the parent process"),
         OptionSpecification("--describe", "print protocol, engines and scenarios as JSON"),
-        OptionSpecification(LibraryAnswer.option, value: "FILE", "load an engine's library and print what it is"),
+        OptionSpecification(LibraryAnswer.option, value: "FILE", "load an engine's library and print its description"),
         OptionSpecification(ConformCommand.workerOption, value: "DIR", "try a library by the rules, below DIR"),
         OptionSpecification("--rule", value: "NAME,..", "only these of them"),
         EngineLibraries.specification,
         OptionSpecification(PeerLibraryAnswer.option, value: "FILE", "load DuckDB's library and print its version"),
-        OptionSpecification(PeerLibraryAnswer.checkOption, "look where the libraries of peers come from"),
+        OptionSpecification(PeerLibraryAnswer.checkOption, "print the files of the peers' libraries"),
     ]
 
     func run(_ arguments: Arguments) throws -> Int32 {

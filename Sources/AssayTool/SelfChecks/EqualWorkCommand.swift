@@ -8,16 +8,16 @@ import Seeds
 
 struct EqualWorkCommand: Command {
     let name = "equal-work"
-    let summary = "prints what each engine does for a figure, as Markdown: docs/equal-work.md"
-    let question = "do two figures compare?"
+    let summary = "prints the work of each engine for a figure, as Markdown: docs/equal-work.md"
+    let question = "do two engines do the same work for a figure?"
     let positional: [String] = []
     let examples = [
-        CommandExample("equal-work --declared", "what the adapters say, without a run")
+        CommandExample("equal-work --declared", "the declarations of the adapters, without a run")
     ]
     let exitStatus = "0 printed"
     let options = [
-        OptionSpecification("--declared", "what the adapters declare alone, without running anything"),
-        OptionSpecification("--directory", value: "DIR", "where databases are put, on a disk (.)"),
+        OptionSpecification("--declared", "only the declarations of the adapters, without a run"),
+        OptionSpecification("--directory", value: "DIR", "the directory for databases, on a disk (.)"),
     ]
 
     func run(_ arguments: Arguments) throws -> Int32 {
@@ -51,7 +51,7 @@ struct EqualWorkCommand: Command {
     private func startWitnessed() throws {
         let executable = Checkout.executablePath(fallback: CommandLine.arguments[0])
         guard getenv("ASSAY_EQUAL_WORK") == nil, Preload.library(besides: executable) != nil else {
-            return Output.error("no libAssayPreload.so beside \(executable): calls are not counted")
+            return Output.error("no libAssayPreload.so beside \(executable), which would count the calls")
         }
         let variables = WorkerEnvironment.variables(executable: executable) + ["ASSAY_EQUAL_WORK=1"]
         CommandVector.with([executable] + CommandLine.arguments.dropFirst()) { arguments in

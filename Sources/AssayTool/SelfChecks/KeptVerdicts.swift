@@ -24,7 +24,7 @@ enum KeptVerdicts {
         let build = build(executable)
         let off = found.filter(\.isOff).count
         try Output.line()
-        if build.isEmpty || found.isEmpty { return try Output.line("kept: nothing") }
+        if build.isEmpty || found.isEmpty { return try Output.line("kept: no figure") }
         var verdicts = try read()
         verdicts.note(found, build: build, machine: machine)
         try FileTree.createDirectory("Reports")
@@ -33,6 +33,6 @@ enum KeptVerdicts {
             "\(found.count - off) of \(found.count) figures lie within the bounds; kept in \(FigureVerdicts.file) "
                 + "for build \(build) on this machine")
         if off == 0 { return }
-        try Output.line("runs of this build in this directory mark the others, and claim nothing about their rows")
+        try Output.line("runs of this build in this directory mark the others, and make no claim about their rows")
     }
 }

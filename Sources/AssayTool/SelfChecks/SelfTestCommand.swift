@@ -9,21 +9,21 @@ import Platform
 
 struct SelfTestCommand: Command {
     let name = "self-test"
-    let summary = "plants mistakes under the scenarios, and shows which find them"
-    let question = "could a scenario fail at all?"
+    let summary = "plants mistakes under the scenarios, and shows which scenarios find them"
+    let question = "does each scenario find a planted mistake?"
     let positional: [String] = []
     let examples = [
         CommandExample("self-test --scenario bit-flip --one-engine", "the mistakes of one scenario"),
         CommandExample("self-test --csv FILE", "all of them, with a row for each"),
     ]
-    let exitStatus = "0 every mistake was found, 2 one survived"
+    let exitStatus = "0 the scenarios found every mistake, 2 a mistake survived"
     let options = [
         OptionSpecification("--scenario", value: "NAME,..", "only these"),
         OptionSpecification("--mistake", value: "NAME,..", "only these, and no mistake"),
         OptionSpecification("--one-engine", "each mistake under the first engine of its row alone"),
         OptionSpecification("--csv", value: "FILE", "writes a row for each case"),
-        OptionSpecification("--lanes", value: "N", "cases at a time (as many as processors, at most 4)"),
-        OptionSpecification("--plans", value: "DIR", "where the plans are; the lists of mistakes are beside them"),
+        OptionSpecification("--lanes", value: "N", "cases at a time (the number of processors, at most 4)"),
+        OptionSpecification("--plans", value: "DIR", "the directory of the plans; lists of mistakes are beside them"),
     ]
 
     func run(_ arguments: Arguments) throws -> Int32 {
@@ -49,7 +49,7 @@ struct SelfTestCommand: Command {
             let slugs = registries.scenarios.listed.map(\.slug)
             try filter(&cases, arguments, slugs)
             guard !cases.isEmpty else {
-                throw UsageError("no row of Benchmarks/Mistakes is left with these options", command: name)
+                throw UsageError("Benchmarks/Mistakes has no row for these options", command: name)
             }
             // Every scenario that is tested must find a mistake. With --mistake none must, since few scenarios can see
             // a given one.
@@ -128,7 +128,7 @@ struct SelfTestCommand: Command {
             }
             for result in verdict.wrong { try Output.line("WRONG  \(Self.complaint(result))") }
             for slug in verdict.withoutAny {
-                try Output.line("WRONG  \(slug) has found no mistake: a scenario that cannot fail says nothing")
+                try Output.line("WRONG  \(slug) has found no mistake: its verdicts show nothing about an engine")
             }
         }
 

@@ -7,23 +7,23 @@ import Seeds
 
 struct VerifyFiguresCommand: Command {
     let name = "verify-figures"
-    let summary = "measures figures in turns with programs that do the same without the harness"
+    let summary = "measures figures in turns with programs that do the same work without the harness"
     let question = "are the figures those of the engines, or of the harness?"
     let positional: [String] = []
     let examples = [
         CommandExample("verify-figures --only lmdb --rounds 3", "one engine, after make controls")
     ]
-    let exitStatus = "0 none differs by more than a tenth, 2 one does, 3 a program is missing or out of date"
+    let exitStatus = "0 no figure differs by more than a tenth, 2 a figure does, 3 a program is missing or out of date"
     let options = [
         OptionSpecification(
-            "--rounds", value: "N", "pairs per figure (7); three, then nine times as many while they decide nothing"),
+            "--rounds", value: "N", "pairs per figure (7); three, then nine times as many for an undecided figure"),
         OptionSpecification("--only", value: "ENGINE,..", "only these engines"),
         OptionSpecification("--workload", value: "NAME,..", "only these workloads"),
         OptionSpecification("--rows", value: "N", "rows of the data (200000)"),
-        OptionSpecification("--seed", value: "N", "of the order in which the sides are measured (1)"),
-        OptionSpecification("--directory", value: "DIR", "where databases are put; it must not be there yet"),
-        OptionSpecification("--controls", value: "DIR", "where the programs are (.build/controls)"),
-        OptionSpecification("--plans", value: "DIR", "where the plans are; the list of controls is beside them"),
+        OptionSpecification("--seed", value: "N", "of the order of the sides (1)"),
+        OptionSpecification("--directory", value: "DIR", "a new directory for databases"),
+        OptionSpecification("--controls", value: "DIR", "the directory of the programs (.build/controls)"),
+        OptionSpecification("--plans", value: "DIR", "the directory of the plans; the list of controls is beside them"),
     ]
 
     func run(_ arguments: Arguments) throws -> Int32 {
@@ -36,7 +36,7 @@ struct VerifyFiguresCommand: Command {
         guard rounds > 0, rows > 0 else { throw UsageError("--rounds and --rows are 1 at the least", command: name) }
         let chosen = try choose(list, arguments)
         let directory = arguments.value("--directory") ?? "Reports/verify-figures-\(getpid())"
-        guard !FileTree.exists(directory) else { throw UsageError("\(directory) is there already", command: name) }
+        guard !FileTree.exists(directory) else { throw UsageError("\(directory) exists already", command: name) }
         let programs = try arguments.value("--controls") ?? controlsDirectory(checkout)
         let control = ControlSide(list: list, programs: programs, directory: directory + "/control", rows: rows)
         let built = Set(chosen.compactMap { control.program($0.engine) }).sorted()
@@ -94,7 +94,7 @@ struct VerifyFiguresCommand: Command {
         }
     }
 
-    /// Prints a row as soon as it is measured.
+    /// Prints a row as soon as its pairs are complete.
     private func measure(
         _ chosen: [(figure: ControlledFigure, engine: String)], _ verification: FigureVerification, rounds: Int,
         seed: Seed
@@ -102,7 +102,7 @@ struct VerifyFiguresCommand: Command {
         let bounds = FigureComparison.bounds
         try Output.line("Assay's figure beside that of a program without it: \(rounds) pairs, the median")
         try Output.line("of their ratios and its interval (95 % from 6 pairs). Above 1: Assay is better.")
-        try Output.line("A figure that they leave undecided is measured in \(3 * rounds) pairs, then in \(9 * rounds).")
+        try Output.line("For an undecided figure Assay measures \(3 * rounds) pairs, then \(9 * rounds).")
         try Output.line(
             "Marked outside \(bounds.lowerBound) .. \(bounds.upperBound): OFF, or ? where the interval reaches inside.")
         try Output.line()

@@ -13,7 +13,7 @@ package struct DamageReport: Sendable {
         self.pageSize = pageSize
     }
 
-    /// 2 if an output was silently wrong, or a command crashed or hung; 3 if nothing was decided: a command that
+    /// 2 if an output was silently wrong, or a command crashed or hung; 3 without a decision: a command that
     /// noticed no damage at all may never have read the files.
     package var exitStatus: Int32 {
         if trials.contains(where: { !$0.outcome.isHonest }) { return 2 }

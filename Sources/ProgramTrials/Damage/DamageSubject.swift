@@ -50,7 +50,7 @@ package struct DamageSubject: Sendable {
         }
     }
 
-    /// The files read so far, so that a file with several names is read once.
+    /// The files read before, so that a file with several names is read once.
     private struct FoundFiles {
         var indexes: [FileIdentity: Int] = [:]
         var bytes: [[UInt8]] = []
@@ -100,7 +100,7 @@ package struct DamageSubject: Sendable {
 
     /// The same files as they were at another time, read from `path`. A file that is missing there is empty.
     ///
-    /// Throws: `TrialRefusal` where there is nothing to read.
+    /// Throws: `TrialRefusal`, for example if no file is at `path`.
     package func older(_ path: String) throws -> DamagedFiles {
         guard FileTree.kind(path) != nil else { throw TrialRefusal("--older: there is nothing at \(path)") }
         let isDirectory = FileTree.isDirectory(path)

@@ -9,10 +9,10 @@ package struct PrintedLines: Equatable, Sendable {
 
     /// - Parameters:
     ///   - directory: the directory of the command's files: its path is replaced by `{}`, as it differs in each run.
-    ///   - ignored: patterns of `*` and `?`; lines that match one are left out.
+    ///   - ignored: patterns of `*` and `?`; the comparison leaves out lines that match one.
     package init(_ output: [UInt8], directory: String, ignoring ignored: [String] = []) {
         let path = Array(directory.utf8)
-        // A fast path: most outputs do not contain the path, and the search for its first byte is fast.
+        // An empty path would match at every place.
         let text = path.isEmpty ? output : Self.replacing(path, in: output)
         isEnded = text.last == UInt8(ascii: "\n")
         var lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map(Array.init)

@@ -34,7 +34,7 @@ package enum CallFault: Hashable, Sendable, CustomStringConvertible {
         return true
     }
 
-    /// The key by which trials are counted together: the fault without its number.
+    /// The key by which a report counts trials together: the fault without its number.
     package var group: String {
         switch self {
         case .fails(let kinds, _, let effect, let isLasting):
@@ -93,6 +93,6 @@ package enum CallKind: String, Sendable, CaseIterable {
     /// Calls that may need space: the library's `space`.
     package static let space = changing.subtracting([.syncDirectory, .unlink])
 
-    /// Default calls to fail with EIO. `open` is left out: a program that fails to open its file has changed nothing.
+    /// Default calls to fail with EIO. Not `open`: a program that fails to open its file has changed no byte.
     package static let failing = allCases.filter { $0 != .open }
 }

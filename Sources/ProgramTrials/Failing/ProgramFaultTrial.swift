@@ -1,18 +1,18 @@
 /// How a program handled a fault, in order of severity.
 package enum ProgramFaultOutcome: String, Sendable, CaseIterable {
-    /// It was killed, and the check accepts the files that it left.
+    /// The fault killed the program, and the check accepts the files that it left.
     case survived
-    /// It ended with another status than 0, and the check accepts the files.
+    /// The program ended with another status than 0, and the check accepts the files.
     case told
-    /// It ended with status 0 as if no call had failed, and the check accepts the files.
+    /// The program ended with status 0 although a call had failed, and the check accepts the files.
     case untold
     /// A write transferred half of its bytes, the program wrote the rest, and the check accepts the files: no call
     /// failed, so there is no error to report.
     case completed
-    /// The fault never struck: the trial decides nothing.
+    /// The fault did not strike: the trial has no outcome.
     case notStruck = "not-struck"
     case hung
-    /// It ended by a signal of its own.
+    /// The program ended by a signal that it caused itself.
     case crashed
     /// The check fails.
     case broken

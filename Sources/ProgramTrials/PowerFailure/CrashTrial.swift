@@ -26,7 +26,7 @@ package struct CrashOutcome: Sendable {
 
 /// Checks every state of the disk that a power failure may have left of a recorded run.
 package struct CrashTrial: Sendable {
-    /// Environment variable of the check: the file with what the program had printed.
+    /// Environment variable of the check: the file with the lines that the program had printed.
     package static let acknowledgedVariable = "ASSAY_ACKNOWLEDGED"
 
     package let run: TracedRun
@@ -155,7 +155,7 @@ package struct CrashTrial: Sendable {
         run.description(of: step, profile: rules.profile)
     }
 
-    /// Builds a state in a directory, with a file of what the program had printed by then beside it.
+    /// Builds a state in a directory, and beside it a file of the lines that the program had printed by then.
     package func keep(_ step: CrashAddress.Step, at path: String) throws {
         let sweep = CrashSweep(base: run.base, trace: run.operations, rules: rules, seed: seed)
         guard let image = sweep.image(at: step) else { return }

@@ -7,7 +7,7 @@ package struct CheckCommand: Sendable {
 
     package let text: String
     package var limitSeconds: Double = 20
-    /// Bytes of standard output that are kept, from the beginning.
+    /// The largest number of bytes of standard output to keep, from the beginning.
     package var outputLimit = 1 << 20
     /// Working directory; nil: that of this process.
     package var directory: String?

@@ -18,12 +18,12 @@ package struct StartedProcesses: Sendable {
     /// RLIMIT_LOCKS, which the Glibc module does not export.
     private static let limitNumber: Int32 = 10
     private static let started = Atomic<UInt64>(0)
-    /// One program is started at a time, because the mark is a limit of the whole process.
+    /// One thread at a time starts a program, because the mark is a limit of the whole process.
     private static let starting = Mutex(())
     private static let adoptsOrphans = Atomic(false)
 
     private let number: UInt64
-    /// Process id of the program; 0 before it is started.
+    /// Process id of the program; 0 before its start.
     private var leader: pid_t = 0
     private var mark: UInt64?
 
@@ -33,7 +33,7 @@ package struct StartedProcesses: Sendable {
         adoptsOrphans.store(KernelCalls.adoptOrphans(), ordering: .sequentiallyConsistent)
     }
 
-    /// To be created before the program is started.
+    /// To be created before the start of the program.
     init() {
         number = Self.started.wrappingAdd(1, ordering: .relaxed).newValue
     }

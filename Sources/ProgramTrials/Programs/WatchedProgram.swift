@@ -6,7 +6,7 @@ import Platform
 /// How a watched program ended.
 package struct WatchedEnd: Sendable {
     package var end: ChildEnd
-    /// It exceeded its time limit, and was killed.
+    /// The program exceeded its time limit, and the watcher killed it.
     package var isTimeOut: Bool
     /// The beginning of its standard output, and whether the output was cut.
     package var output: [UInt8]
@@ -52,9 +52,9 @@ package struct WatchedProgram: Sendable {
     /// Further descriptors of this process, and their numbers in the program.
     package var passed: [(own: Int32, number: Int32)] = []
     package var limitSeconds: Double = 60
-    /// Bytes of standard output that are kept, from the beginning.
+    /// The largest number of bytes of standard output to keep, from the beginning.
     package var outputLimit = 1 << 20
-    /// Bytes of standard error that are kept, from the end.
+    /// The largest number of bytes of standard error to keep, from the end.
     package var errorLimit = 8 << 10
 
     package init(_ words: [String], library: String? = nil) {

@@ -68,7 +68,7 @@ final class CallWatch: Sendable {
     /// To be called when the program and all its descendants have ended: no call waits any more.
     func stop() { isStopped.store(true, ordering: .sequentiallyConsistent) }
 
-    /// All reported calls. Reads what the program sent, however early it ended.
+    /// All reported calls. Reads the program's reports also if it ended early.
     func finish() -> PastCalls {
         stop()
         while found.withLock({ $0.isWaiting }) { usleep(200) }

@@ -2,7 +2,7 @@ import FaultModel
 import Files
 import Platform
 
-/// Why a trial is impossible, and what to do instead: an error of use.
+/// An error of use: the reason why a trial is impossible, and the remedy.
 package struct TrialRefusal: Error, CustomStringConvertible {
     package let description: String
 
@@ -12,7 +12,7 @@ package struct TrialRefusal: Error, CustomStringConvertible {
 /// Base names of files whose content need not survive a power failure: locks and shared memory. Patterns of `*` and
 /// `?`.
 package struct VolatileNames: Sendable {
-    /// Of SQLite, LMDB, LevelDB and RocksDB. `*.lock` is left out: other programs rename such files into place.
+    /// Of SQLite, LMDB, LevelDB and RocksDB. `*.lock` is not among them: other programs rename such files into place.
     package static let known = ["*-shm", "*-lock", "lock.mdb", "LOCK"]
 
     package let patterns: [String]
@@ -37,7 +37,7 @@ package struct VolatileNames: Sendable {
 
 /// The whole content of a directory, in memory.
 package struct DirectorySnapshot: Sendable {
-    /// Larger contents are refused.
+    /// A snapshot refuses larger contents.
     static let byteLimit: Int64 = 1 << 30
 
     /// Paths relative to the directory, as ``BytePath/key``: `a/b`.

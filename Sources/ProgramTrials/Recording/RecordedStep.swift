@@ -85,7 +85,7 @@ package struct RecordedStep {
 
     /// The failure, if the engine caused it; nil after a normal end.
     ///
-    /// Throws: `HarnessError` for an end that decides nothing about the engine.
+    /// Throws: `HarnessError` for an end that shows nothing about the engine.
     package func failure() throws -> (outcome: Outcome, detail: String, signal: Int32?)? {
         if run.end.isTimeOut { return (.hung, "the process of the history \(run.end.summary)", nil) }
         if case .signalled(let signal) = run.end.end {

@@ -3,7 +3,7 @@ import Files
 import Harness
 import RunRecords
 
-/// Converts the records of a trace to operations of a disk: what a program did to the files of a directory.
+/// Converts the records of a trace to operations of a disk: the changes of a program to the files of a directory.
 ///
 /// Paths are keys (``BytePath/key``), so that two different names of bytes are never equal.
 package struct TraceReader {

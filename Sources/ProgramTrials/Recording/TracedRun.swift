@@ -12,7 +12,7 @@ package struct TracedRun: Sendable {
     package var operations: [IORecord]
     package var printed: [TraceReader.Words]
     package var directoryChanges: [TraceReader.DirectoryChange]
-    /// Why there is no verdict; empty if all I/O was seen.
+    /// The reasons against a verdict; empty if the record has all I/O.
     package var unseen: [String]
     package var end: WatchedEnd
     /// The record has a sync of each file in place of one of all files.

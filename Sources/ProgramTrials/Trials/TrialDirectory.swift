@@ -2,7 +2,7 @@ import Files
 import Harness
 import Platform
 
-/// A directory that is removed with its contents when the object is released.
+/// A directory. The release of this object removes the directory with its contents.
 package final class TrialDirectory: Sendable {
     /// Absolute and without links, in the kernel's form.
     package let path: String

@@ -25,7 +25,7 @@ package enum TrialLanes {
     ///
     /// An interrupt is not an error: the results of the ended trials are returned.
     ///
-    /// Throws: the first error of a trial; running trials are ended, and no more are started.
+    /// Throws: the first error of a trial; the lanes then end running trials, and start no more.
     package static func run<Output: Sendable>(
         _ count: Int, lanes: Int, progress: @escaping @Sendable (Int) -> Void = { _ in },
         _ body: @escaping @Sendable (_ index: Int, _ lane: Int) throws -> Output

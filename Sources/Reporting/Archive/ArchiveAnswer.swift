@@ -2,10 +2,10 @@ import RunRecords
 
 /// Sums up trends: how many figures became worse the last time that they changed.
 struct ArchiveAnswer {
-    /// Where a trend stands after its last change.
+    /// The state of a trend after its last change.
     enum State: CaseIterable {
         case better, same, changed, worse
-        /// The trend has no reference engine, so that no change is claimed.
+        /// The trend has no reference engine, so that the archive claims no change.
         case unclaimed
 
         var words: String {
@@ -53,7 +53,7 @@ struct ArchiveAnswer {
 
     /// `3 of 40 figures became worse at their last change, most of all: commits/s of strata in commit, 25 % worse`.
     var sentence: String {
-        if trends.isEmpty { return "No run is kept that has a figure" }
+        if trends.isEmpty { return "No run of the archive has a figure" }
         let all = Figure.count(trends.count, "figure")
         if let worst = worst.first {
             let count = count(.worse)
@@ -62,7 +62,7 @@ struct ArchiveAnswer {
                 + "\(count == 1 ? "" : ", most of all"): \(words.pageTitle), \(words.step(worst.change))"
         }
         if count(.unclaimed) == trends.count {
-            return "Nothing is claimed of \(all): no other engine stands beside \(trends.count == 1 ? "it" : "them")"
+            return "No claim about \(all): no other engine stands beside \(trends.count == 1 ? "it" : "them")"
         }
         return "No figure of \(Figure.grouped(trends.count)) became worse at its last change"
     }

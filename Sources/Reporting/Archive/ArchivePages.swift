@@ -34,7 +34,7 @@ struct ArchiveIndexPage {
         let all = changes
         section.element(
             "p", ["class": "note"],
-            "A figure is looked at as a ratio to another engine of the same run, a count by itself. A change is a hint "
+            "A trend takes a figure as a ratio to an engine of the same run, a count by itself. A change is a hint "
                 + "where to look: assay bisect, or assay ab, decides.")
         if all.isEmpty {
             section.element("p", "No change point in any trend.")

@@ -33,7 +33,7 @@ struct TrendChart {
 
     private var words: TrendWords { TrendWords(trend: trend) }
 
-    /// What is drawn of each point: its ratio if the basis of the trend is the ratio, otherwise the figure itself.
+    /// The value of a point in the chart: its ratio if that is the basis of the trend, otherwise the figure itself.
     ///
     /// A point without a ratio in a trend of ratios, or with a number that is not above 0, has no mark, and its place
     /// stays empty. An interval that reaches 0 has no whisker, since a logarithmic axis has no 0.

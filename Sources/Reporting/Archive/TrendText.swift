@@ -66,7 +66,7 @@ struct TrendText: WrappingText {
 
     private var changes: [String] {
         if trend.changes.isEmpty {
-            let what = trend.basis == .nothing ? "nothing was looked for" : "no change point"
+            let what = trend.basis == .nothing ? "no search without a reference" : "no change point"
             return wrapped(
                 "\(what) in \(Figure.count(trend.points.count, "run", gap: " "))", lead: "VERDICT  ", hang: 9)
         }

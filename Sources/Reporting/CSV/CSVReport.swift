@@ -176,7 +176,7 @@ enum CSVReport {
 }
 
 extension CSVReport.Row {
-    /// What tells the rows of one case apart.
+    /// The columns that differ among the rows of one case.
     fileprivate struct Key: Hashable {
         var turn: Turn?
         var metric: String

@@ -12,7 +12,7 @@ struct BarChart {
         /// Bounds of the value's interval, if it has one.
         var low: Double?
         var high: Double?
-        /// The ratio to the best of the other engines; `measure` is what is compared.
+        /// The ratio to the best of the other engines; `measure` is the compared figure.
         var ratio: FigureRatio?
         var measure: Measure
 

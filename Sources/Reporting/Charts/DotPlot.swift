@@ -10,7 +10,7 @@ import Statistics
 struct DotPlot {
     struct Line {
         var name: String
-        /// The name that is drawn beside the line.
+        /// The name beside the line.
         var shortName: String
         /// The figure that the ratio compares, which gives the ratio its words.
         var measure: Measure

@@ -30,7 +30,7 @@ struct HistoryTimeline {
         let (start, end) = (x(row.start), x(row.end ?? last))
         Drawing.line(&svg, "wh w-behind", x1: start, y1: y, x2: end, y2: y)
         Drawing.line(&svg, "wh w-behind", x1: start, y1: y - 4, x2: start, y2: y + 4)
-        // An unknown end is drawn as an arrow: the transaction may have ended at any later time.
+        // An arrow stands for an unknown end: the transaction may have ended at any later time.
         let tip = row.end == nil ? [(end - 5, y - 4), (end, y), (end - 5, y + 4)] : [(end, y - 4), (end, y + 4)]
         svg.open("path", ["class": "wh w-behind", "d": Drawing.path(tip.map { (x: $0.0, y: $0.1) })])
         svg.close("path")

@@ -54,7 +54,7 @@ struct Scale {
     }
 }
 
-/// What all drawings share.
+/// Values and functions that all drawings use.
 enum Drawing {
     /// The width of a drawing in its own units; on the page it fills its column.
     static let width = 352.0

@@ -21,7 +21,7 @@ struct SizeChart {
     private static let right = Drawing.width - 98
     private static let top = 12.0
     private static let bottom = Self.height - 34
-    /// With more points than this, a stretch of points is drawn as its largest one.
+    /// With more points than this, the chart draws the largest point of each stretch.
     private static let pointLimit = 150
 
     func draw(_ markup: inout Markup) {

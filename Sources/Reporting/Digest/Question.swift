@@ -1,6 +1,6 @@
 import RunRecords
 
-/// The questions that a report answers, in their order. A figure is listed under the question that it answers.
+/// The questions that a report answers, in their order. A figure stands under the question that it answers.
 enum Question: String, CaseIterable {
     case safe, fast, large, deleted, migrations
 
@@ -26,7 +26,7 @@ enum Question: String, CaseIterable {
     }
 }
 
-/// What a report shows of a case: its verdict, or that it did not run.
+/// The standing of a case in a report: its verdict, or that it did not run.
 enum Standing: Hashable {
     case judged(Verdict)
     /// The plan has the case, but the run was stopped before it.
@@ -67,22 +67,22 @@ enum Standing: Hashable {
 
     var explanation: String {
         switch self {
-        case .judged(.pass): "Everything that scenario, engine and durability class promise was kept."
-        case .judged(.violation): "A promise was broken: the engine\u{2019}s own, or one that every engine must keep."
+        case .judged(.pass): "The engine kept everything that scenario, engine and durability class promise."
+        case .judged(.violation): "The engine broke a promise: its own, or one that every engine must keep."
         case .judged(.known):
-            "A violation that is listed with its reason. It counts like others and does not fail the run."
-        case .judged(.unpromised): "Data was damaged, and the engine never promised to prevent or report that."
+            "A violation that a list names, with its reason. It counts like others and does not fail the run."
+        case .judged(.unpromised): "The engine damaged or lost data, and never promised to prevent or report that."
         case .judged(.notApplicable): "The engine cannot do what the scenario needs."
         case .judged(.notBuilt): "The engine is not part of this build."
-        case .judged(.inconclusive): "The run allows no statement, neither good nor bad. The case says why."
+        case .judged(.inconclusive): "The run allows no statement. The entry of the case has the reason."
         case .judged(.suspectedHarness):
-            "The same went wrong with most engines, of several libraries: likelier a fault of the harness than of all "
-                + "of them. No engine is blamed."
+            "Most engines, of several libraries, failed alike: likelier by the harness than by all "
+                + "of them. The report blames no engine."
         case .judged(.harnessError): "The harness itself failed, which says nothing about the engine."
-        case .notRun: "The run was stopped before this case; it can be resumed."
+        case .notRun: "The run stopped before this case; assay run --resume continues it."
         }
     }
 
-    /// By priority: if several cases share a cell, the one with the lowest rank is shown.
+    /// By priority: if several cases share a cell, it shows the one with the lowest rank.
     var rank: Int { Self.order.firstIndex(of: self) ?? Self.order.count }
 }

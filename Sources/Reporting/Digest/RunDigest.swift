@@ -1,7 +1,7 @@
 import Files
 import RunRecords
 
-/// The results of several engines on one subject: cases that differ only in the engine. No other cases are compared.
+/// The results of several engines on one subject: cases that differ only in the engine. Reports compare no other cases.
 struct Comparison {
     var subject: Subject
     /// By engine.
@@ -193,7 +193,7 @@ struct RunDigest {
 
     // MARK: Shards
 
-    /// Whether both were measured on one machine, in one run. Otherwise their figures have no ratio.
+    /// Whether one run measured both on one machine. Otherwise their figures have no ratio.
     func isMeasuredTogether(_ first: CaseResult, _ second: CaseResult) -> Bool {
         shards[first.test.id]?.shard == shards[second.test.id]?.shard
     }
@@ -214,8 +214,8 @@ struct RunDigest {
             + Figure.count(machines.count, "machine")
     }
 
-    /// Why cases have no result.
-    var stopWords: String { run.header.merged.isEmpty ? "The run was stopped" : "Shards are missing" }
+    /// The reason for cases without a result.
+    var stopWords: String { run.header.merged.isEmpty ? "The run stopped early" : "Shards are missing" }
 
     // MARK: Counts
 
@@ -241,7 +241,7 @@ struct RunDigest {
         return replayCommand(result.test.id, trial: isWhole ? "" : trial?.text ?? "")
     }
 
-    /// Warnings about other load on the machine, and about libraries of whose speed nothing is claimed. A page shows
+    /// Warnings about other load on the machine, and about libraries with assertions. A page shows
     /// them with the figures, and not above the verdict.
     var notes: [String] { warnings.filter(Self.isOfSurroundings) }
 
@@ -270,7 +270,7 @@ struct RunDigest {
         case .yes: break
         case .no: add("FSYNC", "FSYNC NOT HONEST: the file system is in memory, full durability means nothing here")
         case .suspicious:
-            add("FSYNC", "FSYNC NOT HONEST: it answers faster than a disk can, so commits look too fast")
+            add("FSYNC", "FSYNC NOT HONEST: fsync returns sooner than a disk can write, so commits look too fast")
         }
         return list
     }

@@ -19,9 +19,9 @@ enum ShownVerdict: String, CaseIterable {
     var explanation: String {
         switch self {
         case .broken: "The engine broke a promise: its own, or one that every engine must keep."
-        case .unanswered: "The case came to no conclusion, or did not run; its entry says why."
-        case .unprotected: "Data was damaged or lost, and the engine never promised to prevent or report that."
-        case .kept: "Every promise that the case tried was kept."
+        case .unanswered: "The case came to no conclusion, or did not run; its entry has the reason."
+        case .unprotected: "The engine damaged or lost data, and never promised to prevent or report that."
+        case .kept: "The engine kept every promise that the case tried."
         case .skipped: "The engine cannot do what the case needs, or is not part of this build."
         }
     }

@@ -31,12 +31,12 @@ extension RunDigest {
     private func reason(_ result: CaseResult) -> String {
         switch result.verdict {
         case .harnessError: return "the harness itself failed"
-        case .suspectedHarness: return "so many engines failed alike that the harness is suspected"
+        case .suspectedHarness: return "most engines failed alike, so that Assay suspects its harness"
         default: break
         }
         if result.isCut || result.message.contains("its share of the budget") { return budgetReason }
         let message = FailureCause.text(of: result.message.firstLine)
-        return message.isEmpty ? "no reason was recorded" : message
+        return message.isEmpty ? "the case recorded no reason" : message
     }
 
     private var budgetReason: String {

@@ -122,7 +122,7 @@ struct OpenMetricsExport {
 
     // MARK: Text
 
-    /// Labels without a value are left out.
+    /// Leaves out labels without a value.
     private static func labels(_ labels: [(String, String)]) -> String {
         let shown = labels.filter { !$0.1.isEmpty }.map { "\($0.0)=\"\(escaped($0.1))\"" }
         return shown.isEmpty ? "" : "{\(shown.joined(separator: ","))}"

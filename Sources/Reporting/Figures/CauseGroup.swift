@@ -5,7 +5,7 @@ import RunRecords
 struct CauseGroup {
     var scenario: String
     var engine: String
-    /// nil for a harness error, and for a case that was left out.
+    /// nil for a harness error, and for a case that the run left out.
     var outcome: Outcome?
     /// The message without numbers and data.
     var text: String

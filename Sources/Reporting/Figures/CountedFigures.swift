@@ -1,6 +1,6 @@
 import RunRecords
 
-/// Chooses the few figures of a case by which engines are compared.
+/// Chooses the few figures of a case by which a report compares engines.
 extension RunDigest {
     /// A row per chosen figure that at least two engines have, in plan order.
     func countedRows(_ engines: [String]) -> [MeasureRow] {

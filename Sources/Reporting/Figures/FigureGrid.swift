@@ -16,7 +16,7 @@ struct FigureGrid {
     fileprivate mutating func place(_ place: GridFigure, _ sample: Sample, _ result: CaseResult) {
         let column = ResultGrid.Column(group: place.group, name: place.column)
         if !columns.contains(column) { columns.append(column) }
-        // If cases differ only in a parameter that the table does not show, the first one is shown.
+        // Of cases that differ only in a parameter without a column, the table shows the first one.
         if cells[result.test.engine]?[column] != nil { return }
         cells[result.test.engine, default: [:]][column] = Cell(sample: sample, result: result)
     }

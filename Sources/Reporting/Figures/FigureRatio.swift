@@ -12,7 +12,7 @@ struct FigureRatio {
     /// How many rounds measured both.
     var pairCount = 0
     var band = DeadBand.narrowest
-    /// nil for figures that were measured once, which support no claim.
+    /// nil for figures of one measurement, which support no claim.
     var decision: Decision?
     /// Whether a figure of the row differs from that of its control program: no claim is made then, whatever the rounds
     /// decide.
@@ -29,7 +29,7 @@ extension FigureRatio {
     /// The number, such as `2.60`: how many times as fast, or as slow.
     var turned: Double { value > 0 && value < 1 ? 1 / value : value }
 
-    /// Whether the ratio is shown as equality: it differs from 1 by less than half a hundredth, which three digits do
+    /// Whether reports show the ratio as equal: it differs from 1 by less than half a hundredth, which three digits do
     /// not show.
     var isEqual: Bool { (0.995..<1.005).contains(value) || !(value > 0) }
 
@@ -38,7 +38,7 @@ extension FigureRatio {
 }
 
 extension FigureRatio {
-    /// What the rounds decide, or why no claim is made; nil for figures that were measured once.
+    /// The decision of the rounds, or the reason against a claim; nil for figures of one measurement.
     var claim: String? { isWithheld ? Self.withheld : decisionWord }
 
     static let withheld = "no claim: assertions"
@@ -61,7 +61,7 @@ extension RunDigest {
     /// the same work at less cost.
     ///
     /// - Parameter peers: nil for all other engines but the in-memory reference, which is no peer and has no ratio. A
-    ///   Strata engine is compared with another Strata engine only if the run has no other engine.
+    ///   Strata engine has another Strata engine as its peer only if the run has no other engine.
     func ratio(_ row: MeasureRow, of engine: String, among peers: [String]? = nil) -> FigureRatio? {
         guard var ratio = measuredRatio(row, of: engine, among: peers) else { return nil }
         guard isDoubtful(row) else { return ratio }
@@ -144,7 +144,7 @@ extension RunDigest {
             pairCount: sequential.rounds, band: sequential.band, decision: isSound ? sequential.decision : .open)
     }
 
-    /// The pairs of the engine of this row that was measured as two sides.
+    /// The pairs of the engine of this row that each round measured twice.
     private func controls(_ row: MeasureRow) -> [(own: Double, other: Double)] {
         for engine in engines {
             guard let id = row.values[engine]?.result.test.id else { continue }

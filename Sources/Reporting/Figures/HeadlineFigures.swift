@@ -1,7 +1,7 @@
 import RunRecords
 import Statistics
 
-/// What is said first about one engine: every figure that was measured in rounds, as a ratio to the best peer.
+/// The first statement of a report about one engine: its figures of rounds, each as a ratio to the best peer.
 struct HeadlineFigures {
     struct Line {
         var name: String
@@ -12,11 +12,11 @@ struct HeadlineFigures {
     }
 
     let engine: String
-    /// The best ratio first; never empty. Doubtful figures are left out.
+    /// The best ratio first; never empty. Without doubtful figures.
     let lines: [Line]
     /// The number of doubtful figures: those that differ from their control program's.
     let doubtfulCount: Int
-    /// The number of figures that were measured in rounds, but beside an engine of whose speed nothing is claimed.
+    /// The number of figures of rounds beside an engine whose speed the report makes no claim about.
     let withheldCount: Int
 
     func count(_ decision: Decision) -> Int {
@@ -57,14 +57,14 @@ extension RunDigest {
         let present = engines.filter { engine in
             engine != Self.reference && results(of: engine).contains { !$0.samples.isEmpty }
         }
-        // The storage engine has the longer name. It comes first, since peers are compared with it.
+        // The storage engine has the longer name. It comes first, since it is the one that peers compare with.
         let strata = present.filter(PeerTable.isOwn).sorted { $0.count > $1.count }
         let own = strata.isEmpty ? Array(present.prefix(1)) : strata
         return (own, present.filter { !own.contains($0) })
     }
 
     /// The figures that were measured in rounds, for each engine that the run is about; empty if there are none, or if
-    /// the figures of the plan mean nothing.
+    /// the plan takes no times.
     var headlines: [HeadlineFigures] {
         once {
             guard run.header.measures, !run.rounds.isEmpty else { return [] }

@@ -78,7 +78,7 @@ struct Measure: Hashable {
         return digit.isNumber
     }
 
-    /// `commits/s`, `file bytes per row, read`. A unit that is shown with the value is left out.
+    /// `commits/s`, `file bytes per row, read`. Leaves out a unit that stands with the value.
     var words: String {
         if metric.name == Metric.operationNanoseconds.name, isPlain {
             return label.isEmpty ? "per operation" : label

@@ -1,7 +1,7 @@
 import RunRecords
 import Statistics
 
-/// Sums up a run: the question that it was made for, an answer to it, and how good the answer is. The page begins with
+/// Sums up a run: the question that it answers, the answer, and the quality of the answer. The page begins with
 /// these words, and the terminal ends with them.
 struct PageAnswer {
     /// How good the answer is. Each level has a sign, and the sentence says the same, so that colour is never the only
@@ -73,7 +73,7 @@ struct PageAnswer {
         let shown = digest.results.map { Standing.judged($0.verdict).shown }
         let ran = zip(digest.results, shown).filter { $0.1 != .unanswered && $0.1 != .skipped }.map(\.0)
         if ran.isEmpty {
-            return shown.contains(.unanswered) ? "No case came to a conclusion" : "No engine could be asked"
+            return shown.contains(.unanswered) ? "No case came to a conclusion" : "No engine could run a case"
         }
         let trials = ran.reduce(0) { $0 + $1.trialCount }
         let scope = trials > 0 ? count(trials, "trial") : count(ran.count, "case")
@@ -117,7 +117,7 @@ struct PageAnswer {
         stands.map { "\(EngineName.words($0.figures.engine)), \($0.what): \($0.figures.sentence(gap: gap))" }
     }
 
-    /// What the rounds decide for each engine that the run is about. Speed is kept apart from bytes and other costs,
+    /// The decisions of the rounds for each engine that the run is about. Speed is apart from bytes and other costs,
     /// which answer another question.
     var stands: [(figures: HeadlineFigures, what: String)] {
         digest.headlines.flatMap { [($0.times, "speed"), ($0.costs, "bytes and other costs")] }
@@ -126,12 +126,12 @@ struct PageAnswer {
 }
 
 extension RunDigest {
-    /// The libraries of the engines that the headline's engine is compared with.
+    /// The libraries of the peers of the headline's engine.
     var leadingPeers: [String] { Self.unique(sides.peers.map { String($0.prefix { $0 != "-" }) }) }
 }
 
 extension HeadlineFigures {
-    /// The figures of speed alone, since bytes and other costs answer another question.
+    /// Only the figures of speed, since bytes and other costs answer another question.
     var times: HeadlineFigures {
         HeadlineFigures(
             engine: engine, lines: lines.filter(\.figures.measure.kind.isTime), doubtfulCount: doubtfulCount,

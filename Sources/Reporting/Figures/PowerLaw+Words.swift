@@ -22,7 +22,7 @@ extension PowerLaw {
 
     enum Growth {
         case rises, falls
-        /// The interval contains 0 or is missing, so that no direction is claimed.
+        /// The interval contains 0 or is missing, so that the words claim no direction.
         case none
     }
 

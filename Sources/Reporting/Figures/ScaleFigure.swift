@@ -19,7 +19,7 @@ struct ScaleFigure {
         var growth: Growth?
         /// The cost as a power law of the size; nil if there are fewer than three sizes, or a case was cut or wrong.
         var law: PowerLaw?
-        /// The same figure on another data set that has one size. It is drawn beside the line.
+        /// The same figure on another data set that has one size. A chart draws it beside the line.
         var aside: Point?
     }
 
@@ -42,7 +42,7 @@ struct ScaleFigure {
     var subject: Subject
     var measure: Measure
     var lines: [Line]
-    /// The data set that is drawn beside the lines; nil if there is none.
+    /// The data set that a chart draws beside the lines; nil if there is none.
     var asideSubject: Subject?
 
     var sizes: [Int] { Set(lines.flatMap { $0.points.map(\.size) }).sorted() }
@@ -66,7 +66,7 @@ extension ScaleFigure.Growth {
 
 extension RunDigest {
     /// A figure per scenario and measure of speed that at least three sizes have, in plan order. Empty for a plan whose
-    /// figures mean nothing.
+    /// cases share the machine (`measures: false`).
     var scaleFigures: [ScaleFigure] {
         once {
             guard run.header.measures else { return [] }

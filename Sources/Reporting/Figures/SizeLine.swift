@@ -14,7 +14,7 @@ extension SizePoint {
     /// Data and log together: the disk space of the engine.
     var totalBytes: Int { fileBytes + logBytes }
 
-    /// What a chart draws at most for this point.
+    /// The largest value that a chart draws for this point.
     var drawnBytes: Int { max(totalBytes, liveBytes ?? 0) }
 }
 

@@ -20,7 +20,7 @@ struct BuildComparisonPage {
                         DocumentHead.warnings(header.warnings, &main)
                         section("verdict", "Is B slower than A?", &main, content: verdictSection)
                         section("cases", "Every case", &main, content: table)
-                        section("others", "What else differs", &main, content: others)
+                        section("others", "Other differences", &main, content: others)
                         section("environment", "Environment", &main, content: environment)
                     }
                     body.element("script") { $0.raw(ReportScript.text) }
@@ -222,7 +222,7 @@ struct BuildComparisonPage {
         }
     }
 
-    /// Figures that decide nothing, but may hint at the cause.
+    /// Figures that take no part in the decision, but may hint at the cause.
     private func others(_ section: inout Markup) {
         let lines = comparison.cases.flatMap { compared in
             compared.hints.map { (compared.test.title, $0.sideWords()) }
@@ -268,7 +268,7 @@ struct BuildComparisonPage {
 }
 
 extension ComparedCase {
-    /// Other figures that differ beyond doubt, but decide nothing.
+    /// Other figures that differ beyond doubt, but take no part in the decision.
     var hints: [ComparedFigure] { (batches.last?.others ?? []).filter { $0.measured?.isFlagged == true } }
 }
 

@@ -1,6 +1,6 @@
 import RunRecords
 
-/// The settings of each engine, in a table per durability class, since a figure means nothing without them. Then the
+/// The settings of each engine, in a table per durability class, since each figure depends on them. Then the
 /// promises of each engine.
 struct SettingsSection: ReportPart {
     let page: ReportPage
@@ -57,7 +57,7 @@ struct SettingsSection: ReportPart {
         }
     }
 
-    /// The settings of all cases of an engine. A setting in which cases differ is listed with each of its values.
+    /// The settings of all cases of an engine. A setting in which cases differ has each of its values.
     private func settings(of engine: String, _ durability: DurabilityClass) -> [EngineSetting] {
         RunDigest.unique(
             digest.results(of: engine).filter { $0.test.durability == durability }.flatMap(\.settings))

@@ -109,7 +109,7 @@ struct BuildComparisonText: WrappingText {
             + comparison.finding.rawValue
     }
 
-    /// Other figures that differ beyond doubt, but decide nothing.
+    /// Other figures that differ beyond doubt, but take no part in the decision.
     private func differences(_ compared: ComparedCase) -> [String] {
         compared.hints.prefix(6).flatMap { wrapped("not judged: \($0.sideWords(gap: " "))", lead: "  ", hang: 4) }
     }

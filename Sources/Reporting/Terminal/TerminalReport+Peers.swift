@@ -63,7 +63,7 @@ extension TerminalReport {
         return isPlain ? name : "\(name) (\(subject.durability.rawValue))"
     }
 
-    /// What is claimed of each engine that the run is about; empty if nothing ran in rounds.
+    /// The claims about each engine that the run is about; empty if no comparison ran in rounds.
     var standingLines: [String] {
         digest.headlines.flatMap { headline in
             var text = WrappedText()

@@ -9,7 +9,7 @@ struct Markup {
         self.isXML = isXML
     }
 
-    /// An attribute whose value is nil is left out, so that a condition can be written in the dictionary.
+    /// Leaves out an attribute whose value is nil, so that a caller can write a condition in the dictionary.
     typealias Attributes = KeyValuePairs<String, String?>
 
     static func escaped(_ text: String) -> String {

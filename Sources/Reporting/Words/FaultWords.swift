@@ -1,7 +1,7 @@
 import RunRecords
 
-/// What happened to an engine's data, as a clause: `wrong data was given as if it were right when one bit of its file
-/// was wrong`.
+/// What an engine did with its data, as a clause: `the engine gave wrong data as if it were right when one bit of its
+/// file was wrong`.
 enum FaultWords {
     static func clause(_ scenario: String, _ outcome: Outcome?) -> String {
         if scenario == "sync-fails", outcome == .lostCommit {
@@ -12,20 +12,20 @@ enum FaultWords {
 
     private static func event(_ outcome: Outcome?) -> String {
         switch outcome {
-        case .lostCommit: "acknowledged data was gone, and nothing was said,"
-        case .silentlyWrong: "wrong data was given as if it were right"
+        case .lostCommit: "acknowledged data was gone, and the engine reported nothing,"
+        case .silentlyWrong: "the engine gave wrong data as if it were right"
         case .crashed: "the process crashed"
         case .hung: "the process waited without end"
-        case .memoryLimit: "more memory was taken than may be"
+        case .memoryLimit: "the process took more memory than it may"
         case .overSize: "the files took more room than they may"
         case .refused: "the engine refused to go on"
-        case .detectedAtOpen, .detectedAtRead: "damage was reported"
+        case .detectedAtOpen, .detectedAtRead: "the engine reported damage"
         case .fellBack: "older or partial data came back, and the engine said so,"
-        case .repaired, .correct, nil: "a promise was not kept"
+        case .repaired, .correct, nil: "the engine broke a promise"
         }
     }
 
-    /// What was done to the engine, by scenario.
+    /// What the scenario did to the engine or its files.
     private static let circumstances = [
         "bit-flip": "when one bit of its file was wrong",
         "zero-page": "when a page of its file was all zeros",
@@ -60,7 +60,7 @@ enum FaultWords {
         "first-open-race": "when several processes made the database at once",
         "compact-vs-readers": "beside a compaction",
         "pinned-reader": "while a reader held an old version",
-        "delete-refill": "after all was deleted and filled again",
+        "delete-refill": "after the program deleted all and filled it again",
     ]
 }
 

@@ -38,7 +38,7 @@ extension FigureRatio {
     func shortWithPeer(_ measure: Measure) -> String { "\(short(measure)) as \(peer)" }
 }
 
-/// The adjectives with which a figure is compared.
+/// The adjectives that compare a figure.
 struct Comparative {
     let better: String
     let worse: String

@@ -23,11 +23,11 @@ enum ShownOutcome: String, CaseIterable {
     var explanation: String {
         switch self {
         case .correct: "All data is there and right, at once or after a repair."
-        case .reported: "The engine said that something is wrong, and gave no wrong data."
-        case .excess: "It took more memory, or left larger files, than it may."
+        case .reported: "The engine reported damage or an error, and gave no wrong data."
+        case .excess: "The engine took more memory, or left larger files, than it may."
         case .stopped: "The process crashed, or waited without end."
-        case .lost: "Data that was acknowledged is gone, and nothing was said."
-        case .wrong: "Wrong data was given as if it were right."
+        case .lost: "Data that the engine acknowledged is gone, and it reported nothing."
+        case .wrong: "The engine gave wrong data as if it were right."
         }
     }
 }

@@ -57,7 +57,7 @@ struct BisectRunTests {
         try FileTree.createDirectory(plans)
         try FileTree.writeText(plans + "/small.json5", "{ cases: [{ scenario: \"point-read\" }] }")
         let wrong: [([String], String)] = [
-            (["--good", "HEAD"] + Self.small, "both ends are needed"),
+            (["--good", "HEAD"] + Self.small, "name both ends"),
             (begin("HEAD", "HEAD~3"), "--good has to be an ancestor"),
             (begin("nowhere", "HEAD"), "--good: nowhere names no commit"),
             (begin("HEAD~3", "HEAD"), "Broken) does not build: one.swift:3:1"),
@@ -85,7 +85,7 @@ struct BisectRunTests {
         try repository.commit("Three", program: program(3))
         let end = try shell.run(line(begin("HEAD~2", "HEAD")))
         #expect(end.status == .exited(3), "\(end.output)")
-        #expect(end.output.contains("nothing to look for"), "\(end.output)")
+        #expect(end.output.contains("no search: "), "\(end.output)")
         let steps = try steps()
         #expect(steps.count == 1 && steps[0].measured.count == 1)
         #expect(try FileTree.readText(out + "/steps/00-ends.jsonl").split(separator: "\n").count >= 30)

@@ -89,7 +89,7 @@ struct RevisionRunTests {
         kill(processID, SIGINT)
         #expect(AssayProcess.wait(processID) == .exited(Interruption.exitStatus))
         let text = try FileTree.readText(directory.path + "/stopped")
-        #expect(text.contains("stopped before anything was measured"), "\(text)")
+        #expect(text.contains("stopped before the first measurement"), "\(text)")
         let compiler = try #require(Int32(try FileTree.readText(hanging).prefix { $0 != "\n" }))
         #expect(kill(compiler, 0) != 0, "the compiler goes on")
         #expect(!FileTree.exists(out))

@@ -71,7 +71,7 @@ struct GateRunTests {
         try readByPython("worse/gate.xml")
 
         // A typing mistake replaces nothing.
-        try expect("assay baseline save worse --name ci", 64, "was left as it is", "--replace")
+        try expect("assay baseline save worse --name ci", 64, "did not change it", "--replace")
         try expect("assay baseline save nowhere --name ci --replace", 64, "no run in nowhere")
         try expect("assay baseline save first --also first --name two", 64, "given twice")
         #expect(try FileTree.readText(directory.path + "/Benchmarks/Baselines/ci.json") == saved)
@@ -143,7 +143,7 @@ struct GateRunTests {
         try expect("assay gate nowhere --baseline ci", 64, "no run in nowhere")
         try expect("assay gate run", 64, "--baseline N is missing")
         try expect("assay baseline list run --name x", 64, "unknown action list")
-        try expect("assay baseline save run --name a:b", 64, "a baseline is named by")
+        try expect("assay baseline save run --name a:b", 64, "the name of a baseline is")
 
         let wrong = [
             ("synks: '=='", "did you mean syncs?"), ("'comit.syncs': '=='", "did you mean commit?"),

@@ -61,7 +61,7 @@ struct HistoryRunTests {
         #expect(end == .exited(0), "\(said)")
         #expect(first.output.contains("added run-0: 2 cases, 2 figures"), "\(first.output)")
         let again = try history(["add", runs[3]])
-        #expect(again.output == "run-3 was there before, and was not added again\n")
+        #expect(again.output == "run-3 is in the archive already\n")
         let list = try history(["list"])
         #expect(list.output.split(separator: "\n").count == 29, "\(list.output)")
         let csv = directory.path + "/trend.csv"

@@ -222,7 +222,7 @@ struct RunSafetyTests {
         #expect(wrong.status == .exited(64) && wrong.output.contains("did you mean planted-pass?"), "\(wrong.output)")
         let right = try run("planted-pass")
         #expect(right.status == .exited(0))
-        #expect(right.output.contains("did not happen in this run: planted-pass on model: hung"), "\(right.output)")
+        #expect(right.output.contains("that this run does not have: planted-pass on model: hung"), "\(right.output)")
     }
 
     private func waitUntil(_ condition: () throws -> Bool) throws {

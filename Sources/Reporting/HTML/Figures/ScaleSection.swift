@@ -36,7 +36,7 @@ struct ScaleSection: ReportPart {
         }
     }
 
-    /// A sentence per engine: in how many figures it grows, and in how many no growth was shown.
+    /// A sentence per engine: the number of figures that grow, and of those without a growth.
     private func sentences(_ figures: [ScaleFigure], _ section: inout Markup) {
         section.element("ul", ["class": "answers"]) { list in
             for engine in digest.engines {

@@ -40,7 +40,7 @@ struct SizeSection: ReportPart {
                 + "\(Figure.bytes(largest)) at most, \(Figure.bytes(last)) at last.")
     }
 
-    /// What a chart shows: one scenario on one data set, with all engines and policies.
+    /// The subject of a chart: one scenario on one data set, with all engines and policies.
     private struct ChartKey: Hashable {
         var scenario: String
         var dataset: String

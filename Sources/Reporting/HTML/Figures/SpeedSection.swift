@@ -46,7 +46,7 @@ struct SpeedSection: ReportPart {
         fold("The machine without an engine", nil, section: &section, content: rawFigures)
     }
 
-    /// A sentence per engine with what the rounds decide on its speed.
+    /// A sentence per engine with the decisions of the rounds on its speed.
     private func sentence(_ section: inout Markup) {
         for headline in digest.headlines.map(\.times) where !headline.lines.isEmpty {
             section.element(
@@ -75,7 +75,7 @@ struct SpeedSection: ReportPart {
     }
 
     private func rawLimitNote(_ rows: [MeasureRow], _ section: inout Markup) {
-        // In a merged run, each machine has a limit of its own, which is shown with its figures.
+        // In a merged run, each machine has a limit of its own, which stands with its figures.
         guard digest.run.header.merged.isEmpty, let row = rows.first(where: { digest.rawLimit($0) != nil }),
             let result = row.values.values.first?.result,
             let limit = digest.rawOverwritesPerSecond(beside: result)

@@ -5,7 +5,7 @@ enum DocumentHead {
         html.element("head") { head in
             head.open("meta", ["charset": "utf-8"])
             head.open("meta", ["name": "viewport", "content": "width=device-width, initial-scale=1"])
-            // So the browser enforces that nothing is fetched.
+            // With this policy the browser refuses every fetch.
             head.open(
                 "meta",
                 [

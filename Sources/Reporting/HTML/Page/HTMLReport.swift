@@ -157,7 +157,7 @@ struct HTMLReport {
 }
 
 extension Reporting {
-    /// One document that needs nothing else: it fetches no script, style, font or picture. A level of detail is chosen
+    /// A self-contained document, which fetches no script, style, font or picture. `HTMLReport` chooses a detail
     /// that keeps it under 2 MB, if one does. A document without the figures of cases that passed says so; the CSV has
     /// these figures.
     package static func html(_ run: Run) -> String {

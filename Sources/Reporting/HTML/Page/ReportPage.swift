@@ -1,6 +1,6 @@
 import RunRecords
 
-/// What all parts of the document share: the run, the level of detail, and the anchors of its cases.
+/// The values that all parts of the document use: the run, the level of detail, and the anchors of its cases.
 struct ReportPage {
     let digest: RunDigest
     let detail: Detail

@@ -1,4 +1,4 @@
-/// What a page does besides showing text: the theme, sorting, search, copying, keys, and unfolding what a link leads
+/// The script of a page: theme, sorting, search, copying, keys, and the unfolding of parts that a link leads
 /// to. Without the script all contents are still there. The browser keeps the theme; search and sort are in the
 /// address, so that they can be passed on: `#q=commit+lmdb&sort=t-peers.3.descending`.
 enum ReportScript {
@@ -227,7 +227,7 @@ enum ReportScript {
           if (button) copy(button.dataset.c || button.textContent, button);
         });
 
-        // Where the reader is, in the navigation.
+        // Marks the visible section in the navigation.
         const links = new Map(all('.side nav a').map(link => [link.getAttribute('href').slice(1), link]));
         if (links.size && 'IntersectionObserver' in window) {
           const observer = new IntersectionObserver(changes => changes.forEach(change => {
@@ -239,7 +239,7 @@ enum ReportScript {
           all('main > section[id]').forEach(section => observer.observe(section));
         }
 
-        // Paper shows what is folded.
+        // Paper shows folded parts.
         let printed = null;
         addEventListener('beforeprint', () => {
           printed = all('details:not([open])');

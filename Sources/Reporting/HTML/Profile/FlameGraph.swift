@@ -9,7 +9,7 @@ struct FlameGraph {
     let stacks: FoldedStacks
 
     private static let rowHeight = 18
-    /// The least share of all costs that is drawn: a box with less is narrower than a pixel.
+    /// The least share of all costs that gets a box: a box with less is narrower than a pixel.
     private static let narrowest = 1.0 / 3_000
     /// The number of colours in `ColourStyle.flames`.
     private static let colours = UInt64(ColourStyle.flames.count)

@@ -6,7 +6,7 @@ struct FlamePage {
     let stacks: FoldedStacks
     let title: String
 
-    /// What a function took by itself, and together with all that it called. A function that calls itself counts once.
+    /// The cost of a function without its callees, and with them. A function that calls itself counts once.
     struct Function {
         var name: String
         var own = 0.0
@@ -74,7 +74,7 @@ struct FlamePage {
 
     /// `read takes 75 % of all samples by itself; it and the next two 99 %.`
     private func sentence(_ functions: [Function]) -> String {
-        guard let first = functions.first, all > 0 else { return "Nothing was seen." }
+        guard let first = functions.first, all > 0 else { return "The profile has no sample." }
         let three = functions.prefix(3).reduce(0) { $0 + $1.own }
         return "\(first.name) takes \(Figure.percent(first.own / all)) of all \(stacks.unit) by itself"
             + (functions.count > 3 ? "; it and the next two \(Figure.percent(three / all))" : "") + "."

@@ -1,4 +1,4 @@
-/// What the drawing of a profile does besides showing boxes: a box becomes as wide as the page, arrow keys go from box
+/// The script of a profile's drawing: a box becomes as wide as the page, arrow keys go from box
 /// to box, and a search fades the boxes that it does not find. Without the script each box still has its tooltip.
 enum FlameScript {
     static let text = """
@@ -15,7 +15,7 @@ enum FlameScript {
         const hair = 1e-7;
         const holds = (outer, inner) => outer.x <= inner.x + hair && outer.x + outer.w >= inner.x + inner.w - hair;
 
-        // The box fills the width; its callers do, too, and what is beside it goes.
+        // The box and its callers fill the width; the script hides the boxes beside them.
         const zoom = to => {
           boxes.forEach(box => {
             const isCaller = box.row < to.row && holds(box, to);

@@ -57,7 +57,7 @@ enum DrawingStyle {
         """
 }
 
-/// The style on paper: light, whatever the screen was; nothing is folded, and nothing cut off at the edge.
+/// The style on paper: always light, without folded parts, and with no part cut off at the edge.
 enum PrintStyle {
     static let text = """
         @page { size: A4 landscape; margin: 11mm }

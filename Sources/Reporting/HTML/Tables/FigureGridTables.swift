@@ -8,7 +8,7 @@ struct FigureGridTables: ReportPart {
     func write(_ section: inout Markup) {
         for grid in digest.figureGrids(durability) {
             section.element("h4", grid.caption)
-            note("A figure leads to its case. Of what was measured once nothing is claimed.", &section)
+            note("A figure leads to its case. A figure of one measurement has no claim.", &section)
             gridTable("grid", grid.engines, columns: grid.columns, section: &section) { engine, column, line in
                 cell(grid.cells[engine]?[column], &line)
             }

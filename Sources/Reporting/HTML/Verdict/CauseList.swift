@@ -42,7 +42,7 @@ struct CauseList: ReportPart {
         }
     }
 
-    /// A sentence about a failure. An error of the harness is said to be of a case, and not of the engine.
+    /// A sentence about a failure. The sentence of an error of the harness names the case, and not the engine.
     private func sentence(_ finding: Finding) -> String {
         if [.harnessError, .suspectedHarness].contains(verdict) {
             let count = finding.groups.reduce(0) { $0 + $1.cases.count }

@@ -1,6 +1,6 @@
 import RunRecords
 
-/// Counts of cases: by family, with what the violations cost, and by engine.
+/// Counts of cases: by family, with the violations by kind, and by engine.
 struct CountTables: ReportPart {
     let page: ReportPage
 

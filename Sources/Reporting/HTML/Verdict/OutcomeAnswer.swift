@@ -1,6 +1,6 @@
 import RunRecords
 
-/// One sentence about an engine: its trials, and those that did not go well, by outcome. It says that none was wrong
+/// One sentence about an engine: its trials, and the failed ones by outcome. The sentence says that none was wrong
 /// only if no case, of these rows or of another family, violates a promise.
 struct OutcomeAnswer {
     let engine: String

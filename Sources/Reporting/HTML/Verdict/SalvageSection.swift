@@ -1,6 +1,6 @@
 import RunRecords
 
-/// What checks found in damaged copies, and what salvages recovered from them, in counts.
+/// The findings of checks in damaged copies, and the rows that salvages recovered from them, in counts.
 struct SalvageSection: ReportPart {
     static let anchor = "salvage"
 

@@ -45,7 +45,7 @@ struct VerdictSection: ReportPart {
             let title = verdict == .harnessError ? "Errors of the harness" : "The harness is suspected"
             CauseList(page: page, verdict: verdict, title: title).write(&column)
         }
-        // Warnings about figures are shown as notes: they are no verdict.
+        // Warnings about figures are notes and no verdict.
         for words in digest.notes {
             let topic = words.prefix { $0 != ":" }
             note(topic.prefix(1) + topic.dropFirst().lowercased() + words.dropFirst(topic.count), &column)
@@ -174,7 +174,7 @@ struct ShareBar {
     }
 }
 
-/// What the words for verdicts and outcomes mean, a line each.
+/// The meanings of the words for verdicts and outcomes, a line each.
 struct ShownLegend: ReportPart {
     let page: ReportPage
 
