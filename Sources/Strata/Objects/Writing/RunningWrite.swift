@@ -78,12 +78,12 @@ final class RunningWrite {
     func noteCommit() { knownFate?.commit() }
 
     /// Runs a change whose failure does not fail the write.
-    /// - Returns: the change's error; nil if it succeeded.
+    /// - Returns: the change's error; nil if it succeeded. If the write has failed already, its error, and the change
+    ///   does not run.
     func failure(of change: () -> Void) -> RealmError? {
-        let before = failure
-        failure = nil
+        if let failure { return failure }
         change()
-        defer { failure = before }
+        defer { failure = nil }
         return failure
     }
 
