@@ -23,7 +23,7 @@ final class RunningWrite {
     /// The rows whose unique keys are checked before the commit.
     @exclusivity(unchecked) private var unique = UniqueRows()
     @exclusivity(unchecked) private var numbers = KeyNumbers()
-    /// The outermost call of ``add(_:_:)`` that runs; nil while none does.
+    /// The calls of ``add(_:_:)`` that run, one inside the other; nil while none does.
     @exclusivity(unchecked) private var adding: AddingRun?
     @exclusivity(unchecked) private var lone = LoneAdder()
     /// The unfinished iterations over collections, which are told before their collection changes.
@@ -32,14 +32,6 @@ final class RunningWrite {
     var memory: (any WriteMemory)?
     /// The result of ``fate``, once it was asked for.
     private var knownFate: WriteFate?
-
-    /// A call of ``add(_:_:)`` that adds an object and all objects to which that leads.
-    private struct AddingRun {
-        /// The policy with which ``linkKey(of:)`` adds unmanaged objects to which it needs a link.
-        let policy: Realm.UpdatePolicy
-        /// Changes that wait until the rows of all these objects exist.
-        var postponed: [() -> Void] = []
-    }
 
     /// - Parameter number: of the writes that the Realm has begun, including this one.
     init(_ instance: RealmInstance, _ transaction: WriteTransaction, number: UInt32) {
@@ -94,6 +86,15 @@ final class RunningWrite {
         deleteParentless()
         checkUniqueKeys()
         return failure
+    }
+
+    private func checkUniqueKeys() {
+        guard failure == nil, let view = instance.currentView else { return }
+        do throws(StorageError) {
+            if let offence = try unique.offence(in: instance, view) { fail(offence) }
+        } catch {
+            fail(RealmError(error))
+        }
     }
 
     // MARK: Columns
@@ -201,8 +202,12 @@ final class RunningWrite {
 
     /// Adds an unmanaged object, and all objects it leads to, to the Realm.
     func add(_ object: ObjectBase, _ policy: Realm.UpdatePolicy) {
-        // A nested call, as for the target of a postponed link, leaves its postponed changes to the outermost call.
-        if adding != nil { return ObjectAdder(self, policy).add(object) }
+        if let outer = adding?.policy {
+            // A nested call, as for the target of a postponed link, leaves its postponed changes to the outermost call.
+            adding?.policy = policy
+            defer { adding?.policy = outer }
+            return ObjectAdder(self, policy).add(object)
+        }
         if policy == .error, lone.add(object, in: self) { return }
         adding = AddingRun(policy: policy)
         ObjectAdder(self, policy).add(object)
@@ -210,14 +215,21 @@ final class RunningWrite {
         adding = nil
     }
 
-    /// Postpones a change until all rows of the objects being added exist.
-    func postpone(_ change: @escaping () -> Void) { adding?.postponed.append(change) }
+    /// Postpones a change until all rows of the objects being added exist. Fails the write outside of
+    /// ``add(_:_:)``, where no call would make the change.
+    func postpone(_ change: @escaping () -> Void) {
+        guard let policy = adding?.policy else { return fail(PostponedChange.lost) }
+        adding?.postponed.append(PostponedChange(policy: policy, make: change))
+    }
 
     /// Makes the postponed changes, such as the links of cycles: all rows exist now.
     private func finishPostponed() {
         while let changes = adding?.postponed, !changes.isEmpty {
             adding?.postponed.removeAll()
-            for change in changes where failure == nil { change() }
+            for change in changes where failure == nil {
+                adding?.policy = change.policy
+                change.make()
+            }
         }
     }
 
@@ -374,16 +386,5 @@ final class RunningWrite {
             fail(RealmError(error))
         }
         instance.invalidatePlaces()
-    }
-
-    // MARK: Unique keys
-
-    private func checkUniqueKeys() {
-        guard failure == nil, let view = instance.currentView else { return }
-        do throws(StorageError) {
-            if let offence = try unique.offence(in: instance, view) { fail(offence) }
-        } catch {
-            fail(RealmError(error))
-        }
     }
 }
