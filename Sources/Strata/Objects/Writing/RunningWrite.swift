@@ -105,16 +105,26 @@ final class RunningWrite {
     func store(
         in object: ObjectBase, access: ClassAccess, column: Int, value: _StoredValue, skipsEqual: Bool = false
     ) {
-        if object._stamp != instance.stamp, !isWalked(object, access, column), let error = access.tryRelocate(object) {
-            return fail(error)
+        // Each use of the unowned property counts a reference, so it is used once.
+        Unmanaged.passUnretained(instance)._withUnsafeGuaranteedRef {
+            store(in: object, access: access, column: column, value: value, skipsEqual: skipsEqual, instance: $0)
         }
+    }
+
+    @inline(__always)
+    private func store(
+        in object: ObjectBase, access: ClassAccess, column: Int, value: _StoredValue, skipsEqual: Bool,
+        instance: RealmInstance
+    ) {
+        let isFound = object._stamp == instance.stamp || instance.isMigration && isWalked(object, access, column)
+        if !isFound, let error = access.tryRelocate(object) { return fail(error) }
         if let primary = access.primary, primary.column == column, column != Int(ColumnSlot.none) {
             return checkUnchangedKey(of: object, access: access, primary: primary, value: value)
         }
         guard column >= 0 else {
             return fail(RealmError(.invalidInput, "a property of '\(access.name)' that the file does not keep"))
         }
-        if ElementEditor.update(object, access: access, column: column, to: value) { return }
+        if case .bytes = value, ElementEditor.update(object, access: access, column: column, to: value) { return }
         if skipsEqual, isStored(value, object, column) { return }
         instance.noteNestedReplaced(access.table, object._key, column)
         walks.settle(access.table, object._key, column)
@@ -153,7 +163,6 @@ final class RunningWrite {
 
     /// Whether a migration is enumerating this row: then it exists, and is not looked up. A look-up would make storage
     /// apply its pending changes row by row.
-    @inline(__always)
     private func isWalked(_ object: ObjectBase, _ access: ClassAccess, _ column: Int) -> Bool {
         guard let walked = instance.migration?.walked else { return false }
         return walked.table == access.table && walked.key == object._key && walked.creation == object._creation
