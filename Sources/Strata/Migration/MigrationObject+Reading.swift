@@ -48,7 +48,8 @@ extension DynamicObject {
     }
 
     /// Sets a property, or throws. The migration, or the write, does not fail by that.
-    /// - Throws: `invalidInput` for an unknown name, and for a value that does not fit.
+    /// - Throws: `invalidInput` for an unknown name, and for a value that does not fit; in a migration or a write that
+    ///   has failed already, the error of that failure.
     public func set(_ name: String, to value: Any?) throws {
         guard _frame != nil, let instance = _instance else {
             self[name] = value

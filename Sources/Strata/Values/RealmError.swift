@@ -223,6 +223,9 @@ extension RealmError {
         }
     }
 
+    /// How many versions of a file a process can pin: what a slot of the process table has room for.
+    private static let mostPins = 991
+
     private static func finding(_ limit: StorageError.Limit) -> (code: Code, message: String) {
         switch limit {
         case .processes: return (.fail, "32 processes have the file open, which is the limit; close it in one of them")
@@ -234,7 +237,7 @@ extension RealmError {
         case .pins:
             return (
                 .tooManyVersions,
-                "this process pins 991 versions of the file, which is the limit; release frozen Realms, "
+                "this process pins \(mostPins) versions of the file, which is the limit; release frozen Realms, "
                     + "objects and snapshots, and refresh or invalidate Realms of threads that wait"
             )
         case .pages, .valueSize, .columns: return (.fail, "limit of \(limit.rawValue) reached")

@@ -24,9 +24,11 @@ func _instance<Wanted>(in value: Any?, as wanted: Wanted.Type) -> Wanted? {
 
 /// An optional of unknown type.
 protocol _AnyOptional {
+    static var _wrappedType: Any.Type { get }
     var _wrappedAny: Any? { get }
 }
 
 extension Optional: _AnyOptional {
+    static var _wrappedType: Any.Type { Wrapped.self }
     var _wrappedAny: Any? { self.map { $0 as Any } }
 }

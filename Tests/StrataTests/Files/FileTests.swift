@@ -36,27 +36,28 @@ import Testing
     @Test(arguments: [false, true]) func `a copy inside a write includes the write's changes`(rollsBack: Bool) throws {
         let file = TemporaryFile()
         let realm = try Realm(configuration: file.configuration([Counter.self, Shelf.self]))
-        try realm.write { for id in 0..<1000 { realm.add(Counter(id, "counter \(id)")) } }
+        let (kept, lastID) = (990, 1000)
+        try realm.write { for id in 0..<lastID { realm.add(Counter(id, "counter \(id)")) } }
         let copy = URL(fileURLWithPath: file.url.path + ".copy")
         realm.beginWrite()
         for counter in realm.objects(Counter.self).where({ $0.id < 100 }) { counter.count = 1 }
-        realm.delete(realm.objects(Counter.self).where { $0.id >= 990 })
-        realm.add(Counter(1000, "the last"))
+        realm.delete(realm.objects(Counter.self).where { $0.id >= kept })
+        realm.add(Counter(lastID, "the last"))
         let shelf = realm.create(Shelf.self)
         shelf.numbers.append(objectsIn: 0..<3000)
         try realm.writeCopy(toFile: copy)
         // The write continues; later changes are not in the copy.
-        realm.add(Counter(1001, "later"))
+        realm.add(Counter(lastID + 1, "later"))
         shelf.numbers.removeSubrange(2990..<3000)
         if rollsBack { realm.cancelWrite() } else { try realm.commitWrite() }
-        #expect(realm.objects(Counter.self).count == (rollsBack ? 1000 : 992))
+        #expect(realm.objects(Counter.self).count == (rollsBack ? lastID : kept + 2))
         #expect(realm.objects(Shelf.self).first?.numbers.count == (rollsBack ? nil : 2990))
         #expect(try realm.verify().isEmpty)
         let other = try Realm(
             configuration: Realm.Configuration(fileURL: copy, objectTypes: [Counter.self, Shelf.self]))
-        #expect(other.objects(Counter.self).count == 991)
+        #expect(other.objects(Counter.self).count == kept + 1)
         #expect(other.objects(Counter.self).where { $0.count == 1 }.count == 100)
-        #expect(other.object(ofType: Counter.self, forPrimaryKey: 1000)?.name == "the last")
+        #expect(other.object(ofType: Counter.self, forPrimaryKey: lastID)?.name == "the last")
         #expect(other.objects(Shelf.self).first?.numbers.last == 2999)
         #expect(try other.verify().isEmpty)
     }

@@ -50,6 +50,30 @@ import Testing
         #expect(same.dynamicList("items").count == 2 && same.dynamicMutableSet("spares").count == 1)
     }
 
+    /// The planted mistake: `RunningWrite.failure(of:)` makes the change, and then puts back the failure from before.
+    @Test func `a refused assignment fails no write, and a write that has failed takes no assignment`() throws {
+        let realm = try makeRealm([Item.self])
+        try realm.write { realm.add(Item("first")) }
+        let item = realm.dynamicObjects("Item")[0]
+        try realm.write {
+            #expect(throws: Realm.Error.self) { try item.set("weight", to: 1) }
+            #expect(throws: Realm.Error.self) { try item.set("name", to: 1) }
+            try item.set("name", to: "second")
+        }
+        #expect(item["name"] as? String == "second")
+        var refusal: Realm.Error?
+        var seen: String?
+        let failure = #expect(throws: Realm.Error.self) {
+            try realm.write {
+                item["weight"] = 1
+                do { try item.set("name", to: "third") } catch let error as Realm.Error { refusal = error }
+                seen = item["name"] as? String
+            }
+        }
+        #expect(failure?.message.contains("weight") == true && refusal == failure && seen == "second")
+        #expect(item["name"] as? String == "second")
+    }
+
     @Test func `an object in a value of any type is read by name, also without its class`() throws {
         let file = TemporaryFile()
         do {

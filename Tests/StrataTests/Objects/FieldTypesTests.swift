@@ -41,7 +41,8 @@ private struct Unpersisted<Value> { var value: Value }
         let (shape, expected) = (found.shape, cast.shape)
         let (size, expectedSize) = (found.valueSize, cast.valueSize)
         let (isPlain, isExpectedPlain) = (found.isPlain, cast.isPlain)
-        #expect(size == expectedSize && isPlain == isExpectedPlain)
+        let (isLink, isExpectedLink) = (found.isLink, cast.isLink)
+        #expect(size == expectedSize && isPlain == isExpectedPlain && isLink == isExpectedLink)
         #expect(shape.type == expected.type && shape.isOptional == expected.isOptional)
         #expect(shape.collection == expected.collection && shape.objectType == expected.objectType)
     }

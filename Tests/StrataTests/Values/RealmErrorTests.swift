@@ -3,17 +3,20 @@ import Strata
 import Testing
 
 @Suite struct RealmErrorTests {
-    @Test("a program creates and catches errors under the name Realm.Error")
-    func publicNames() {
-        #expect(Realm.Error.self == RealmError.self)
-        #expect(Realm.Configuration.self == RealmConfiguration.self)
+    @Test("a program catches its own errors and those of a Realm under the name Realm.Error")
+    func publicNames() throws {
+        let realm = try makeRealm([Counter.self])
         var caught: [String] = []
-        for error: any Error in [Realm.Error(.duplicateKey, "twice"), CancellationError()] {
-            do { throw error } catch Realm.Error.duplicateKey { caught.append("\(error)") } catch {
-                caught.append("other")
-            }
+        func note(_ body: () throws -> Void) {
+            do { try body() } catch Realm.Error.duplicateKey {
+                caught.append("duplicateKey")
+            } catch let error as Realm.Error { caught.append("\(error)") } catch { caught.append("other") }
         }
-        #expect(caught == ["duplicateKey: twice", "other"])
+        note { throw Realm.Error(.duplicateKey, "twice") }
+        note { throw Realm.Error(.fail, "once") }
+        note { throw CancellationError() }
+        note { try realm.write { for count in 1...2 { realm.add(Counter(1, "the same", count: count)) } } }
+        #expect(caught == ["duplicateKey", "fail: once", "other", "duplicateKey"])
     }
 
     /// Foundation prints the domain in the text of an error, and programs log that text.

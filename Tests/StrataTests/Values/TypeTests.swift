@@ -30,6 +30,21 @@ import Testing
         init(persistedValue: Spot) { (x, y) = (persistedValue.x, persistedValue.y) }
         var persistableValue: Spot { Spot(value: [x, y]) }
     }
+    /// Stored as an embedded object. A field of it is one word, as that of a link is: seven bytes, and one that says
+    /// whether there is a value.
+    struct Cell: CustomPersistable {
+        var x: Int32 = 0
+        var y: Int16 = 0
+        var z: Int8 = 0
+        init(x: Int32, y: Int16, z: Int8) { (self.x, self.y, self.z) = (x, y, z) }
+        init(persistedValue: Spot) { (x, y) = (Int32(persistedValue.x), Int16(persistedValue.y)) }
+        var persistableValue: Spot { Spot(value: [Double(x), Double(y)]) }
+    }
+    final class Board: Object {
+        @Persisted(primaryKey: true) var id = 0
+        @Persisted var cell = Cell(x: 0, y: 0, z: 0)
+        @Persisted var other: Cell?
+    }
     enum Level: Int, PersistableEnum { case low = 1, high = 10 }
 
     final class Custom: Object {
@@ -103,6 +118,23 @@ import Testing
         #expect(realm.dynamicObjects("Spot").count == 2)
         try realm.write { realm.dynamicObjects("Custom")[0]["mail"] = "nonsense" }
         #expect(read.mail == nil)
+        try realm.store.checkInvariants()
+    }
+
+    /// The planted mistake: `PlanField.isReference` takes every value of one word that is stored as an object for a
+    /// link. A small number was then stored as no object.
+    @Test func `a custom type of one word that is stored as an object is no link`() throws {
+        try #require(MemoryLayout<Cell?>.size == MemoryLayout<UInt>.size)
+        try #require(MemoryLayout<Cell??>.size == MemoryLayout<UInt>.size)
+        let realm = try makeRealm([Board.self])
+        let board = Board(value: ["id": 1])
+        (board.cell, board.other) = (Cell(x: 5, y: 0, z: 0), Cell(x: 7, y: 0, z: 0))
+        let far = Board(value: ["id": 2])
+        far.cell = Cell(x: 4096, y: 300, z: 0)
+        try realm.write { realm.add([board, far]) }
+        #expect(board.cell.x == 5 && board.other?.x == 7)
+        #expect(far.cell.x == 4096 && far.cell.y == 300 && far.other == nil)
+        #expect(realm.dynamicObjects("Spot").count == 3)
         try realm.store.checkInvariants()
     }
 

@@ -36,7 +36,7 @@ extension AnyRealmValue: _Scalar {
 
     /// The value as a column of `instance` stores it; unmanaged objects in it are added. Nil, with the write failed, if
     /// an object cannot be linked to, or collections are nested too deep.
-    private func encoded(in instance: RealmInstance?) -> _StoredValue? {
+    func encoded(in instance: RealmInstance?) -> _StoredValue? {
         guard let instance else { return _stored }
         if NestedEncoding.isTooDeep(self) {
             instance.fail(NestedEncoding.tooDeep("a value of any type"))

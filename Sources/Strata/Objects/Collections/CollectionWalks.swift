@@ -11,7 +11,7 @@ protocol CollectionWalk: AnyObject {
 ///
 /// Concurrency: confined with its Realm.
 final class CollectionWalks {
-    private var walks: [ObjectIdentifier: Known] = [:]
+    @exclusivity(unchecked) private var walks: [ObjectIdentifier: Known] = [:]
 
     private struct Known {
         unowned(unsafe) let walk: any CollectionWalk

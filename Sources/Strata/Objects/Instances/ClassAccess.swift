@@ -323,7 +323,7 @@ final class ClassAccess {
     /// As ``relocate(_:)``, for callers that handle the error. The objects of a frozen Realm cache nothing.
     /// - Returns: why the row cannot be read; nil if it can.
     func tryRelocate(_ object: ObjectBase) -> RealmError? {
-        if !instance.confinement.isHere { return instance.confinementError }
+        if !object._isOnOwnThread, !instance.confinement.isHere { return instance.confinementError }
         guard let view = instance.currentView, object._creation != 0 else { return deletedError(object) }
         do throws(StorageError) {
             #if Zoo

@@ -14,7 +14,8 @@ final class ReadFailures {
     private var first: RealmError?
     /// As `first`, for a frozen instance: by the number of each thread that is in ``collecting(_:)``.
     private let collected = Mutex<[UInt64: RealmError?]>([:])
-    /// The last collection that was read without its lost elements, as a cache.
+    /// The last collection that was read without its lost elements, as a cache. Neither read nor set for an instance
+    /// that several threads read.
     var lastCollection: ReadableElements?
     /// The last result of ``_CollectionColumn/shown(_:_:)``: the members that the program sees of a set. Any thread.
     let shownSet = Mutex<ReadableElements?>(nil)
@@ -29,8 +30,9 @@ final class ReadFailures {
     func adopt() {
         instance.damage.follow(register.generation)
         tellNew()
-        lastCollection = instance.isShared ? lastCollection : nil
+        // Several threads may be here at once for a shared instance, which keeps no last collection.
         guard !instance.isShared else { return }
+        lastCollection = nil
         if instance.currentView != nil { instance.invalidatePlaces() }
         // Observers are notified as after a commit: automatically if the Realm can be woken, else by a refresh.
         if instance.observation.isEmpty { return }

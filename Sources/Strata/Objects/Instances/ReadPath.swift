@@ -236,7 +236,13 @@ extension ObjectBase {
     @usableFromInline
     @inline(never)
     func _store(_ offset: Int, _ value: _StoredValue) {
-        let access = _access
-        access.instance.store(in: self, access: access, column: Int(access.frame.pointee.columns[offset]), value: value)
+        guard let frame = _frame else { fatalError("the object is not managed") }
+        let column = Int(frame.pointee.columns[offset])
+        // The object retains the instance, which owns the access: neither reference is counted here.
+        frame.pointee.access._withUnsafeGuaranteedRef { access in
+            Unmanaged.passUnretained(access.instance)._withUnsafeGuaranteedRef {
+                $0.store(in: self, access: access, column: column, value: value)
+            }
+        }
     }
 }

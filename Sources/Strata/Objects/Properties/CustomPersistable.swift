@@ -21,6 +21,9 @@ public protocol FailableCustomPersistable: RealmCollectionValue, _Persistable, _
     init?(persistedValue: PersistedType)
     /// The library calls it at each write, and for comparisons in queries. If `PersistedType` is a class, each call
     /// makes a new object, since an embedded object has one owner.
+    ///
+    /// Objects in the value are added with its owner. A call that adds another object to the Realm while the owner's
+    /// row is made fails the write.
     var persistableValue: PersistedType { get }
 }
 

@@ -22,10 +22,10 @@ enum FieldCode: UInt8 {
 }
 
 extension PlanField {
-    /// Whether the field is a single word: a collection, or a link.
+    /// Whether the field is a single word: a collection, or a link. Not a value of a custom type that is stored as an
+    /// object: it may take one word, too, and its word may be any number.
     var isReference: Bool {
-        let isLink = shape.type == .object && shape.collection == .none
-        return (isLink || shape.collection != .none) && field.valueSize == MemoryLayout<UInt>.size
+        (field.isLink || shape.collection != .none) && field.valueSize == MemoryLayout<UInt>.size
     }
 }
 

@@ -181,6 +181,8 @@ protocol PersistedField {
     static func originProperty(_ field: UnsafeMutableRawPointer) -> String?
     /// The number of bytes at the start of the field that are the value.
     static var valueSize: Int { get }
+    /// Whether the value is a reference to an object, or nil.
+    static var isLink: Bool { get }
     /// An unmanaged field's value as a column stores it; nil for links and collections.
     static func stored(_ field: UnsafeMutableRawPointer) -> _StoredValue?
     /// Sets a value from a column; false if it is of another type.
@@ -200,12 +202,14 @@ protocol PersistedField {
 }
 
 extension PersistedField {
+    static var isLink: Bool { false }
     static func takeTargets(_ field: UnsafeMutableRawPointer, into targets: inout [ObjectBase]) {}
 }
 
 extension Persisted: PersistedField {
     static var shape: _PropertyShape { Value._shape }
     static var valueSize: Int { MemoryLayout<Value?>.size }
+    static var isLink: Bool { (Value.self as? any _AnyOptional.Type)?._wrappedType is ObjectBase.Type }
 
     private static func typed(_ field: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Self> {
         field.assumingMemoryBound(to: Self.self)

@@ -20,7 +20,7 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
     let isEmbedded: Bool
     /// Lists of properties; no two objects may be equal in all properties of a list.
     let uniqueKeys: [[String]]
-    /// Indices in `fields` of those that may lead to other objects, hold a collection, or have no wrapper.
+    /// Indices in `fields` of those with ``PlanField/isBound``.
     let bound: [Int]
     /// For each index in `bound` the field's offset if it is one word; else -1.
     let boundOffsets: [Int]
@@ -124,10 +124,7 @@ final class ClassPlan: @unchecked Sendable {  // immutable after init; the proto
         plainFields = fields.filter(\.isPlain)
         primary = fields.first(where: \.isPrimary)
         offsetLimit = (fields.map(\.offset).max() ?? 0) + 1
-        let bound = fields.indices.filter {
-            [.object, .any].contains(fields[$0].shape.type) || fields[$0].shape.collection != .none
-                || fields[$0].isPlain
-        }
+        let bound = fields.indices.filter { fields[$0].isBound }
         self.bound = bound
         boundOffsets = bound.map { fields[$0].isReference ? fields[$0].offset : -1 }
         self.otherNames = otherNames
@@ -339,6 +336,10 @@ struct PlanField {
 
     /// Whether the field is declared without a wrapper.
     var isPlain: Bool { field.isPlain }
+    /// Whether it may lead to other objects, holds a collection, or has no wrapper.
+    var isBound: Bool {
+        shape.type == .object || shape.type == .any || shape.collection != .none || isPlain
+    }
     /// Whether it links to embedded objects.
     var isParental: Bool { shape.type == .object && shape.objectType is EmbeddedObject.Type }
     /// Whether the property has a column of its own unless it is the row's key.

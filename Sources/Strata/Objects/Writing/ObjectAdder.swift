@@ -13,7 +13,24 @@ struct ObjectAdder {
         let access: ClassAccess
         let plan: ClassPlan
         let known: ObjectBase
-        let values: [Any?]
+        /// One for each field of the plan.
+        let values: [KeptValue]
+    }
+
+    /// The value of a field, read before the field's object becomes the accessor of the row that it overwrites.
+    private enum KeptValue {
+        /// Of a type that leads to no object, as the column stores it: without a box, and without casts later.
+        case stored(_StoredValue)
+        case any(Any?)
+
+        init(_ field: PlanField, of object: ObjectBase) {
+            let address = object._field(field.offset)
+            if !field.isBound, let stored = field.field.stored(address) {
+                self = .stored(stored)
+            } else {
+                self = .any(field.field.getAny(address))
+            }
+        }
     }
 
     init(_ write: RunningWrite, _ policy: Realm.UpdatePolicy) {
@@ -163,7 +180,7 @@ struct ObjectAdder {
         guard let known = write.instance.materialize(access, key) else {
             return write.fail(write.instance.failures.refusal(key, access))
         }
-        let values = plan.fields.map { $0.field.getAny(object._field($0.offset)) }
+        let values = plan.fields.map { KeptValue($0, of: object) }
         // From here on a link to the object finds its row.
         write.instance.bind(object, access, key, creation: known._creation)
         waiting.append(Merge(object: object, access: access, plan: plan, known: known, values: values))
@@ -171,45 +188,74 @@ struct ObjectAdder {
 
     /// Writes the kept values of an object into its row.
     private func writeFields(of merge: Merge, _ waiting: inout [Merge]) {
-        let (object, access, plan, known) = (merge.object, merge.access, merge.plan, merge.known)
-        let values = merge.values
-        for (index, field) in plan.fields.enumerated()
-        where access.properties[index].column >= 0 && !field.isPrimary {
+        let (access, plan) = (merge.access, merge.plan)
+        for (index, kept) in merge.values.enumerated() {
             let property = access.properties[index]
-            if policy == .modified, mergeChild(values[index], into: known, property, &waiting) { continue }
-            if policy == .modified { mergeChildren(values[index], into: known, property, &waiting) }
-            if isWaiting(values[index]) {
-                let value = (values[index] as? any _ColumnCollection).map { $0.copied() as Any } ?? values[index]
-                write.postpone { _ = field.field.setManagedAny(known, field.offset, value) }
-            } else if policy != .modified
-                || !writeDifference(values[index], of: field, property: property, into: known, access: access)
-            {
-                _ = field.field.setManagedAny(known, field.offset, values[index])
+            if property.column < 0 || property.isPrimary { continue }
+            switch kept {
+            case .stored(let value):
+                write.store(
+                    in: merge.known, access: access, column: property.column, value: value,
+                    skipsEqual: policy == .modified)
+            case .any(let value):
+                writeField(plan.fields[index], of: property, value: value, into: merge.known, waiting: &waiting)
             }
         }
-        bindFields(object, plan)
+        bindFields(merge.object, plan)
     }
 
-    /// Writes the value of one property, unless it equals the stored one.
-    /// - Returns: false, without a change, for a value that the caller writes without a comparison: a collection, and a
-    ///   value of a custom type that is stored as an object or as a value of any type.
-    private func writeDifference(
-        _ value: Any?, of field: PlanField, property: BoundProperty, into known: ObjectBase, access: ClassAccess
-    ) -> Bool {
-        if property.isCollection { return false }
-        let stored: _StoredValue?
-        if property.tag.type == .any {
-            let context = _ElementContext(instance: write.instance, target: nil)
-            stored = AnyRealmValue(any: value)?._encodeElement(context)
-        } else if let object = _object(in: value) {
-            guard let key = write.linkKey(of: object) else { return true }
-            stored = .link(key.rawValue)
-        } else {
-            stored = field.field.plain(value)
+    /// Writes the value of a field that may lead to objects, or is a collection.
+    private func writeField(
+        _ field: PlanField, of property: BoundProperty, value: Any?, into known: ObjectBase, waiting: inout [Merge]
+    ) {
+        if policy == .modified {
+            if mergeChild(value, into: known, property, &waiting) { return }
+            mergeChildren(value, into: known, property, &waiting)
         }
-        guard let stored else { return false }
-        write.store(in: known, access: access, column: property.column, value: stored, skipsEqual: true)
-        return true
+        if isWaiting(value) {
+            let value = (value as? any _ColumnCollection).map { $0.copied() as Any } ?? value
+            return write.postpone { _ = field.field.setManagedAny(known, field.offset, value) }
+        }
+        if policy == .modified {
+            switch encoded(value, of: field, property) {
+            case .stored(let stored):
+                return write.store(
+                    in: known, access: known._access, column: property.column, value: stored, skipsEqual: true)
+            case .refused: return
+            case .notComparable: break
+            }
+        }
+        _ = field.field.setManagedAny(known, field.offset, value)
+    }
+
+    private enum Encoded {
+        case stored(_StoredValue)
+        /// The value cannot be stored. The write has failed, and leaves the stored value.
+        case refused
+        /// A collection, whose elements are compared one by one, or a custom type's value that is stored as an embedded
+        /// object. Each request for that object makes a new one, which equals none.
+        case notComparable
+    }
+
+    /// A value as its column stores it, for the comparison with the stored one.
+    private func encoded(_ value: Any?, of field: PlanField, _ property: BoundProperty) -> Encoded {
+        if property.isCollection { return .notComparable }
+        if property.tag.isOptional, _flatten(value) == nil { return .stored(.null) }
+        switch property.tag.type {
+        case .any:
+            guard let any = anyValue(value) else { return .notComparable }
+            return any.encoded(in: write.instance).map { .stored($0) } ?? .refused
+        case .object:
+            guard let object = _object(in: value) else { return .notComparable }
+            return write.linkKey(of: object).map { .stored(.link($0.rawValue)) } ?? .refused
+        default: return field.field.plain(value).map { .stored($0) } ?? .notComparable
+        }
+    }
+
+    /// A value of any type, or the one as which a custom type is stored.
+    private func anyValue(_ value: Any?) -> AnyRealmValue? {
+        guard let custom = value as? any FailableCustomPersistable else { return AnyRealmValue(any: value) }
+        return anyValue(custom.persistableValue)
     }
 
     /// Lets an unmanaged embedded object overwrite the one that the property links to, so that only differences are

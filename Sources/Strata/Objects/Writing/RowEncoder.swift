@@ -30,8 +30,17 @@ public final class _RowEncoder {
     deinit { cells.deallocate() }
 
     /// A cell for each column of the class's table, from the fields of `object`. Valid until the next row is encoded,
-    /// and while the object lives.
+    /// and while the object lives. Fails the write if a row is being encoded already: a custom type's conversion, which
+    /// is the program's code, has added an object.
     func encode(_ object: ObjectBase, _ access: ClassAccess) -> UnsafeBufferPointer<Cell> {
+        guard current == nil else {
+            instance.fail(
+                RealmError(
+                    .wrongState,
+                    "a \(access.name) is added by persistableValue, while another object is being stored; add it before "
+                        + "that object"))
+            return UnsafeBufferPointer(start: cells, count: 0)
+        }
         reserve(access.columnCount)
         scratch.clear()
         current = .passUnretained(object)
@@ -136,9 +145,12 @@ public final class _RowEncoder {
         cells[column] = .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
         let shape = Collection._shape
         let objects = collection._column == nil ? collection._unmanagedObjects : []
-        // Elements of a custom type that is stored as embedded objects: these are made when the elements are encoded,
-        // so they are added after their owner, too.
-        let isMade = shape.type == .object && collection._column == nil && objects.count != collection.elementCount
+        // Elements of a custom type that is stored as embedded objects, or as values of any type: the objects are made
+        // when the elements are encoded, so they are added after their owner, too.
+        let isMade =
+            collection._column == nil
+            && (shape.type == .object && objects.count != collection.elementCount
+                || shape.type == .any && shape.customType != nil)
         if isMade || objects.contains(where: { $0._frame == nil }) {
             // A copy, because the collection is bound to the column before the column is written.
             let copy = collection.copied()

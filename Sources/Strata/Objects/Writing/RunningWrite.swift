@@ -23,7 +23,7 @@ final class RunningWrite {
     /// The rows whose unique keys are checked before the commit.
     @exclusivity(unchecked) private var unique = UniqueRows()
     @exclusivity(unchecked) private var numbers = KeyNumbers()
-    /// The outermost call of ``add(_:_:)`` that runs; nil while none does.
+    /// The calls of ``add(_:_:)`` that run, one inside the other; nil while none does.
     @exclusivity(unchecked) private var adding: AddingRun?
     @exclusivity(unchecked) private var lone = LoneAdder()
     /// The unfinished iterations over collections, which are told before their collection changes.
@@ -32,14 +32,6 @@ final class RunningWrite {
     var memory: (any WriteMemory)?
     /// The result of ``fate``, once it was asked for.
     private var knownFate: WriteFate?
-
-    /// A call of ``add(_:_:)`` that adds an object and all objects to which that leads.
-    private struct AddingRun {
-        /// The policy with which ``linkKey(of:)`` adds unmanaged objects to which it needs a link.
-        let policy: Realm.UpdatePolicy
-        /// Changes that wait until the rows of all these objects exist.
-        var postponed: [() -> Void] = []
-    }
 
     /// - Parameter number: of the writes that the Realm has begun, including this one.
     init(_ instance: RealmInstance, _ transaction: WriteTransaction, number: UInt32) {
@@ -78,12 +70,12 @@ final class RunningWrite {
     func noteCommit() { knownFate?.commit() }
 
     /// Runs a change whose failure does not fail the write.
-    /// - Returns: the change's error; nil if it succeeded.
+    /// - Returns: the change's error; nil if it succeeded. If the write has failed already, its error, and the change
+    ///   does not run.
     func failure(of change: () -> Void) -> RealmError? {
-        let before = failure
-        failure = nil
+        if let failure { return failure }
         change()
-        defer { failure = before }
+        defer { failure = nil }
         return failure
     }
 
@@ -96,6 +88,15 @@ final class RunningWrite {
         return failure
     }
 
+    private func checkUniqueKeys() {
+        guard failure == nil, let view = instance.currentView else { return }
+        do throws(StorageError) {
+            if let offence = try unique.offence(in: instance, view) { fail(offence) }
+        } catch {
+            fail(RealmError(error))
+        }
+    }
+
     // MARK: Columns
 
     /// Writes one column of a managed object. Fails the write if the object is deleted, if the value changes a primary
@@ -104,16 +105,26 @@ final class RunningWrite {
     func store(
         in object: ObjectBase, access: ClassAccess, column: Int, value: _StoredValue, skipsEqual: Bool = false
     ) {
-        if object._stamp != instance.stamp, !isWalked(object, access, column), let error = access.tryRelocate(object) {
-            return fail(error)
+        // Each use of the unowned property counts a reference, so it is used once.
+        Unmanaged.passUnretained(instance)._withUnsafeGuaranteedRef {
+            store(in: object, access: access, column: column, value: value, skipsEqual: skipsEqual, instance: $0)
         }
+    }
+
+    @inline(__always)
+    private func store(
+        in object: ObjectBase, access: ClassAccess, column: Int, value: _StoredValue, skipsEqual: Bool,
+        instance: RealmInstance
+    ) {
+        let isFound = object._stamp == instance.stamp || instance.isMigration && isWalked(object, access, column)
+        if !isFound, let error = access.tryRelocate(object) { return fail(error) }
         if let primary = access.primary, primary.column == column, column != Int(ColumnSlot.none) {
             return checkUnchangedKey(of: object, access: access, primary: primary, value: value)
         }
         guard column >= 0 else {
             return fail(RealmError(.invalidInput, "a property of '\(access.name)' that the file does not keep"))
         }
-        if ElementEditor.update(object, access: access, column: column, to: value) { return }
+        if case .bytes = value, ElementEditor.update(object, access: access, column: column, to: value) { return }
         if skipsEqual, isStored(value, object, column) { return }
         instance.noteNestedReplaced(access.table, object._key, column)
         walks.settle(access.table, object._key, column)
@@ -152,7 +163,6 @@ final class RunningWrite {
 
     /// Whether a migration is enumerating this row: then it exists, and is not looked up. A look-up would make storage
     /// apply its pending changes row by row.
-    @inline(__always)
     private func isWalked(_ object: ObjectBase, _ access: ClassAccess, _ column: Int) -> Bool {
         guard let walked = instance.migration?.walked else { return false }
         return walked.table == access.table && walked.key == object._key && walked.creation == object._creation
@@ -201,8 +211,12 @@ final class RunningWrite {
 
     /// Adds an unmanaged object, and all objects it leads to, to the Realm.
     func add(_ object: ObjectBase, _ policy: Realm.UpdatePolicy) {
-        // A nested call, as for the target of a postponed link, leaves its postponed changes to the outermost call.
-        if adding != nil { return ObjectAdder(self, policy).add(object) }
+        if let outer = adding?.policy {
+            // A nested call, as for the target of a postponed link, leaves its postponed changes to the outermost call.
+            adding?.policy = policy
+            defer { adding?.policy = outer }
+            return ObjectAdder(self, policy).add(object)
+        }
         if policy == .error, lone.add(object, in: self) { return }
         adding = AddingRun(policy: policy)
         ObjectAdder(self, policy).add(object)
@@ -210,14 +224,21 @@ final class RunningWrite {
         adding = nil
     }
 
-    /// Postpones a change until all rows of the objects being added exist.
-    func postpone(_ change: @escaping () -> Void) { adding?.postponed.append(change) }
+    /// Postpones a change until all rows of the objects being added exist. Fails the write outside of
+    /// ``add(_:_:)``, where no call would make the change.
+    func postpone(_ change: @escaping () -> Void) {
+        guard let policy = adding?.policy else { return fail(PostponedChange.lost) }
+        adding?.postponed.append(PostponedChange(policy: policy, make: change))
+    }
 
     /// Makes the postponed changes, such as the links of cycles: all rows exist now.
     private func finishPostponed() {
         while let changes = adding?.postponed, !changes.isEmpty {
             adding?.postponed.removeAll()
-            for change in changes where failure == nil { change() }
+            for change in changes where failure == nil {
+                adding?.policy = change.policy
+                change.make()
+            }
         }
     }
 
@@ -374,16 +395,5 @@ final class RunningWrite {
             fail(RealmError(error))
         }
         instance.invalidatePlaces()
-    }
-
-    // MARK: Unique keys
-
-    private func checkUniqueKeys() {
-        guard failure == nil, let view = instance.currentView else { return }
-        do throws(StorageError) {
-            if let offence = try unique.offence(in: instance, view) { fail(offence) }
-        } catch {
-            fail(RealmError(error))
-        }
     }
 }

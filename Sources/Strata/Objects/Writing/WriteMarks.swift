@@ -37,6 +37,11 @@ struct WriteMarks {
         /// The last change by the program, in contrast to a link that was set to null because its target was deleted.
         var set: UInt64 = 0
         var unlogged: UInt64 = 0
+
+        mutating func noteSet(_ stamp: UInt64) {
+            changed = stamp
+            set = stamp
+        }
     }
 
     /// The length of a log: with more changes since results were found, they are found anew.
@@ -50,10 +55,9 @@ struct WriteMarks {
     }
 
     mutating func markSet(table: Int, column: Int, key: Int64, stamp: UInt64) {
-        makeRoom(table, column)
-        tables[table].columns[column].changed = stamp
-        tables[table].columns[column].set = stamp
-        log(table, key, stamp)
+        if tables.count <= table || tables[table].columns.count <= column { makeRoom(table, column) }
+        tables[table].columns[column].noteSet(stamp)
+        if tables[table].isFollowed { log(table, key, stamp) }
     }
 
     @inline(__always)
