@@ -9,6 +9,9 @@ package struct PinnedVersions<Pin: KeyValuePin> {
     @inlinable
     package init() {}
 
+    @inlinable
+    package var isEmpty: Bool { pins.isEmpty }
+
     package mutating func add(_ pin: Pin) -> SnapshotToken {
         count += 1
         let token = SnapshotToken(number: count)
