@@ -9,7 +9,7 @@
 
     /// A thread's session on an environment.
     final class LMDBSession: TableSession, QuerySession, SnapshotSession, UpdateSession, DeletionSession,
-        KeyedRowSession
+        KeyedRowSession, TransactionSession
     {
         let path: String
         private let settings: LMDBSettings

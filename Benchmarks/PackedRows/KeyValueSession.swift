@@ -245,6 +245,7 @@ extension KeyValueSession {
 
     // MARK: Pinned versions
 
+    @inlinable
     package func pin() throws(EngineError) -> SnapshotToken { pinned.add(try newestVersion()) }
 
     @inlinable
@@ -252,6 +253,7 @@ extension KeyValueSession {
         try PackedPoints(reads, try table(reads.table)).read(from: try pinned.pin(token), key, latency: nil)
     }
 
+    @inlinable
     package func unpin(_ token: SnapshotToken) throws(EngineError) { try pinned.release(token) }
 
     // MARK: Changes

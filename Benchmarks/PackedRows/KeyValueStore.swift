@@ -59,6 +59,7 @@ package protocol KeyValuePin: KeyValueReader {
 }
 
 /// A transaction that its caller commits or aborts.
+@usableFromInline
 package protocol KeyValueTransaction: KeyValueWriter {
     func commit() throws(EngineError)
     func abort()
