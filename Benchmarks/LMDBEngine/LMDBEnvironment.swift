@@ -185,22 +185,35 @@
         }
 
         @inline(__always)
+        func insertNew(_ key: KeyBuffer, _ value: UnsafeRawBufferPointer) throws(EngineError) {
+            try put(key, value, flags: MDB_NOOVERWRITE)
+        }
+
+        @inline(__always)
         private func put(_ key: KeyBuffer, _ value: UnsafeRawBufferPointer, flags: Int32) throws(EngineError) {
             var value = MDB_val(value)
             try LMDBEnvironment.check(with(key) { mdb_put(handle, $0, &$1, &value, UInt32(flags)) })
         }
 
-        /// Puts the catalogue. LMDB refuses a second one.
         func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(EngineError) {
-            var (key, value) = (MDB_val(key), MDB_val(value))
-            try LMDBEnvironment.check(mdb_put(handle, database, &key, &value, UInt32(MDB_NOOVERWRITE)))
+            try put(key, value, flags: 0)
         }
 
-        /// Creates the databases of the tables first, if each table has a database of its own.
+        private func put(
+            _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, flags: Int32
+        ) throws(EngineError) {
+            var (key, value) = (MDB_val(key), MDB_val(value))
+            try LMDBEnvironment.check(mdb_put(handle, database, &key, &value, UInt32(flags)))
+        }
+
+        /// Creates the databases of the tables first, if each table has a database of its own. LMDB refuses a second
+        /// catalogue.
         func create(_ catalogue: PackedCatalogue) throws(EngineError) {
             if let tables { try LMDBEnvironment.check(tables.create(catalogue.tables.map(\.number), handle)) }
             try PackedCatalogue.withKey { key throws(EngineError) in
-                try catalogue.withBytes { bytes throws(EngineError) in try put(key, bytes) }
+                try catalogue.withBytes { bytes throws(EngineError) in
+                    try put(key, bytes, flags: MDB_NOOVERWRITE)
+                }
             }
         }
 

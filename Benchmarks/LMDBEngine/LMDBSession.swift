@@ -9,7 +9,7 @@
 
     /// A thread's session on an environment.
     final class LMDBSession: TableSession, QuerySession, SnapshotSession, UpdateSession, DeletionSession,
-        KeyedRowSession
+        KeyedRowSession, TransactionSession
     {
         let path: String
         private let settings: LMDBSettings
@@ -54,17 +54,23 @@
             pinned.releaseAll()
             running?.abort()
             running = nil
+            keyedRows = nil
             reader?.abort()
             reader = nil
             LMDBEnvironment.open.letGo(path) { $0.close() }
         }
 
         func prepareRows(_ rows: KeyedRows) throws(EngineError) {
-            keyedRows = try PackedKeyedRows(rows, try table(rows.table))
+            let prepared = try PackedKeyedRows(rows, try table(rows.table))
+            try beginReader()
+            keyedRows = prepared
+        }
+
+        private func beginReader() throws(EngineError) {
+            let begun = try LMDBTransaction(environment, flags: UInt32(MDB_RDONLY))
+            begun.rest()
             reader?.abort()
-            let reader = try LMDBTransaction(environment, flags: UInt32(MDB_RDONLY))
-            reader.rest()
-            self.reader = reader
+            reader = begun
         }
 
         func readPoints(_ reads: PointReads, latency: LatencyRecorder?) throws(EngineError) -> ReadDigest {
@@ -93,7 +99,7 @@
         ) throws(EngineError) -> Output {
             switch reading {
             case .request, .requestOfRange:
-                guard let reader else { return try environment.read(body) }
+                guard let reader else { throw KeyedRows.notPrepared }
                 try reader.takeNewest()
                 defer { reader.rest() }
                 return try body(reader)
@@ -136,7 +142,13 @@
 
     extension LMDBSession: CompactionSession {
         /// Replaces the file by a copy without free pages. Other processes must not have it open.
+        ///
+        /// Throws: `refused` while another session has the environment open, and while this one has a pinned version or
+        /// a transaction, whose memory LMDB frees with the environment.
         func compact() throws(EngineError) {
+            guard pinned.isEmpty, running == nil else {
+                throw EngineError(.refused, "the session has a pinned version or a transaction")
+            }
             let copy = LMDBEnvironment.compactionCopy(path)
             let settings = settings
             let path = path
@@ -156,6 +168,9 @@
                     failure = error
                     return old
                 }
+                // A transaction must end before its environment.
+                reader?.abort()
+                reader = nil
                 old.close()
                 isRenamed = rename(copy, path) == 0
                 if isRenamed {
@@ -167,6 +182,7 @@
             }
             guard let reopened else { throw EngineError(.refused, "the environment is in use by another session") }
             environment = reopened
+            if keyedRows != nil && reader == nil { try beginReader() }
             if let failure { throw failure }
             if !isRenamed { throw EngineError(.refused, "cannot rename \(copy)") }
         }

@@ -6,7 +6,7 @@ import RunRecords
 
 /// A thread's session on a store.
 final class LibrarySession: TableSession, QuerySession, SnapshotSession, UpdateSession, DeletionSession,
-    KeyedRowSession
+    KeyedRowSession, TransactionSession
 {
     private let directory: String
     let store: LibraryStore

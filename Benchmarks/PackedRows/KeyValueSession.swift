@@ -105,14 +105,16 @@ extension KeyValueSession {
         let key = key
         try RowPacker.with(rows, as: table) { packer throws(EngineError) in
             func insert(_ row: Int) throws(EngineError) {
-                if packer.key(row) != nil {
+                if let own = packer.key(row) {
                     try write { writer throws(EngineError) in
-                        try writer.insert(row, of: packer, into: table, key, next: nil)
+                        key.set(table.number, own)
+                        try writer.insert(key, packer.pack(row), into: table)
                     }
                 } else {
                     // Two writers must not insert rows with the same index.
                     try change { writer throws(EngineError) in
-                        try writer.insert(row, of: packer, into: table, key, next: nil)
+                        key.set(table.number, try writer.nextKey(table))
+                        try writer.insertNew(key, packer.pack(row))
                     }
                 }
             }
@@ -136,7 +138,13 @@ extension KeyValueSession {
             try change { writer throws(EngineError) in
                 let first = try writer.nextKey(table)
                 for row in 0..<rows.rowCount {
-                    try writer.insert(row, of: packer, into: table, key, next: first + Int64(row))
+                    if let own = packer.key(row) {
+                        key.set(table.number, own)
+                        try writer.insert(key, packer.pack(row), into: table)
+                    } else {
+                        key.set(table.number, first + Int64(row))
+                        try writer.insertNew(key, packer.pack(row))
+                    }
                 }
             }
         }
@@ -149,7 +157,11 @@ extension KeyValueSession {
         let table = try self.table(table)
         return try read(.batch) { version throws(EngineError) in
             var count = 0
-            try version.scanValues(table) { (_) throws(EngineError) in count += 1 }
+            // A scan reads each key, so that an entry whose key is damaged does not count as a row.
+            try version.scan(table, from: .min, before: nil) { (_, _) throws(EngineError) in
+                count += 1
+                return true
+            }
             return count
         }
     }
@@ -233,6 +245,7 @@ extension KeyValueSession {
 
     // MARK: Pinned versions
 
+    @inlinable
     package func pin() throws(EngineError) -> SnapshotToken { pinned.add(try newestVersion()) }
 
     @inlinable
@@ -240,6 +253,7 @@ extension KeyValueSession {
         try PackedPoints(reads, try table(reads.table)).read(from: try pinned.pin(token), key, latency: nil)
     }
 
+    @inlinable
     package func unpin(_ token: SnapshotToken) throws(EngineError) { try pinned.release(token) }
 
     // MARK: Changes

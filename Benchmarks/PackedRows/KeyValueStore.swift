@@ -46,6 +46,8 @@ package protocol KeyValueWriter: KeyValueReader {
     func append(_ key: KeyBuffer, _ value: UnsafeRawBufferPointer) throws(EngineError)
     /// Puts a row. Throws if the store has the key.
     func insert(_ key: KeyBuffer, _ value: UnsafeRawBufferPointer, into table: PackedTable) throws(EngineError)
+    /// Puts a row under ``nextKey(_:)`` or a later key, which the store does not have yet. The default calls put.
+    func insertNew(_ key: KeyBuffer, _ value: UnsafeRawBufferPointer) throws(EngineError)
     /// Stores the catalogue, and creates what the store needs for its tables. Throws if the store has a catalogue.
     func create(_ catalogue: PackedCatalogue) throws(EngineError)
 }
@@ -57,6 +59,7 @@ package protocol KeyValuePin: KeyValueReader {
 }
 
 /// A transaction that its caller commits or aborts.
+@usableFromInline
 package protocol KeyValueTransaction: KeyValueWriter {
     func commit() throws(EngineError)
     func abort()
@@ -108,6 +111,11 @@ extension KeyValueWriter {
         try put(key, value)
     }
 
+    @inlinable @inline(__always)
+    package func insertNew(_ key: KeyBuffer, _ value: UnsafeRawBufferPointer) throws(EngineError) {
+        try put(key, value)
+    }
+
     package func create(_ catalogue: PackedCatalogue) throws(EngineError) {
         guard try self.catalogue() == nil else { throw EngineError(.refused, "there are tables already") }
         try PackedCatalogue.withKey { key throws(EngineError) in
@@ -118,20 +126,6 @@ extension KeyValueWriter {
     /// For a table whose keys are row indexes: the key after the largest one, 0 if the table has no row.
     @inlinable
     package func nextKey(_ table: PackedTable) throws(EngineError) -> Int64 { try lastKey(table).map { $0 + 1 } ?? 0 }
-
-    /// Puts a row under its own key, and throws if the store has that key. Puts a row without an own key under `next`,
-    /// or, if `next` is nil, under ``nextKey(_:)``.
-    @inlinable @inline(__always)
-    package func insert(
-        _ row: Int, of packer: RowPacker, into table: PackedTable, _ key: KeyBuffer, next: Int64?
-    ) throws(EngineError) {
-        guard let own = packer.key(row) else {
-            if let next { key.set(table.number, next) } else { key.set(table.number, try nextKey(table)) }
-            return try put(key, packer.pack(row))
-        }
-        key.set(table.number, own)
-        try insert(key, packer.pack(row), into: table)
-    }
 }
 
 extension PackedTable {

@@ -2,8 +2,10 @@ import Harness
 import RunRecords
 
 /// A row of `TransactionCells` with another text. It is packed again, since its length changes.
+@usableFromInline
 package enum PackedCellRow {
     /// Runs the body with the bytes of the row, which are valid until it returns.
+    @usableFromInline
     package static func with(
         _ cell: Int, _ row: UnsafeRawBufferPointer, _ table: PackedTable, text: String,
         body: (UnsafeRawBufferPointer) throws(EngineError) -> Void

@@ -9,6 +9,10 @@ package struct PinnedVersions<Pin: KeyValuePin> {
     @inlinable
     package init() {}
 
+    @inlinable
+    package var isEmpty: Bool { pins.isEmpty }
+
+    @inlinable
     package mutating func add(_ pin: Pin) -> SnapshotToken {
         count += 1
         let token = SnapshotToken(number: count)
@@ -22,6 +26,7 @@ package struct PinnedVersions<Pin: KeyValuePin> {
         return pin
     }
 
+    @inlinable
     package mutating func release(_ token: SnapshotToken) throws(EngineError) {
         try pin(token).release()
         pins[token] = nil

@@ -18,7 +18,6 @@ package final class RowPacker {
         let column: PinnedColumn
     }
 
-    package let table: PackedTable
     private let steps: UnsafeMutableBufferPointer<Step>
     private let keys: PinnedColumn?
     private var buffer: UnsafeMutableRawBufferPointer
@@ -49,7 +48,6 @@ package final class RowPacker {
             }
             steps.append(try Self.step(column, pinned[index], of: table))
         }
-        self.table = table
         self.keys = keys
         head = table.headBytes
         buffer = .allocate(byteCount: max(4_096, table.headBytes), alignment: 8)

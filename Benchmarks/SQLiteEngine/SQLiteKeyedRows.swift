@@ -75,7 +75,9 @@
             return try connection.transaction { () throws(EngineError) in
                 var digest = ReadDigest()
                 own.read.bind(1, key)
-                guard try own.read.step() else { throw own.rows.missing(key) }
+                guard try own.read.step() else {
+                    throw EngineError(.refused, "table \(own.rows.table) has no row \(key)")
+                }
                 Self.add(own.read, own.kinds, to: &digest)
                 let value = own.read.integer(own.changed)
                 own.read.reset()

@@ -82,7 +82,9 @@ struct MistakeListTests {
             try String(contentsOf: switches, encoding: .utf8)
                 .matches(of: /case \w+ = "((?:strata|migration|coredata)-[a-z0-9-]+)"/).map { String($0.output.1) })
         #expect(mistakes.count > 100)
-        for prefix in ["migration-", "coredata-"] { #expect(mistakes.count { $0.hasPrefix(prefix) } > 3) }
+        for prefix in ["migration-", "coredata-"] {
+            #expect(mistakes.count { $0.hasPrefix(prefix) } > 3, "\(prefix) in \(switches.lastPathComponent)")
+        }
         var finders: [String: Set<String>] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: Self.directory.path) {
             let file = Self.directory.appendingPathComponent(name)

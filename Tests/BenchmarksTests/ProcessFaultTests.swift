@@ -52,11 +52,23 @@ struct ProcessFaultTests {
         #expect(some.allSatisfy { CallFault("\($0)") == $0 && FaultAddress(text: "\($0)").fault == .kill })
     }
 
+    @Test("a replay names a death at a call: not one at a moment, and not a call that fails")
+    func replayedKills() throws {
+        for (text, isAccepted) in [
+            ("kill:change#3,before", true), ("kill:write#0,after", true), ("kill:moment#3", false),
+            ("io:sync#1,EIO", false),
+        ] {
+            #expect(KillAtCall.isAtCall(try #require(CallFault(text))) == isAccepted, "\(text)")
+        }
+    }
+
     @Test("sizes of disks go evenly from zero to the need")
     func rooms() {
         #expect(DiskFull.rooms(need: 400 << 10, count: 4) == [0, 50, 100, 200])
         #expect(DiskFull.rooms(need: 400 << 10, count: 4, least: 70) == [70, 100, 200])
         #expect(DiskFull.rooms(need: 0, count: 3) == [0])
+        // The scenario does not ask whether there is any: its fewest trials need one.
+        #expect(DiskFull.rooms(need: 400 << 10, count: 1) == [0])
     }
 
     @Test("a session that no longer reads is found, a reopened one is not blamed")

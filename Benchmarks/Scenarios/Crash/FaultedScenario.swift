@@ -28,9 +28,7 @@ extension FaultedScenario {
 }
 
 extension CaseContext {
-    /// Runs a trial for each fault, whose description is the address of the trial. `read` parses an address, which a
-    /// replay may name; it returns nil for one that the scenario does not try. Without faults the case is inconclusive
-    /// for the given reason.
+    /// As ``sweep(_:secondsPerTrial:read:attempt:)``. Without faults the case is inconclusive for the given reason.
     ///
     /// - Returns: whether `faults` had any.
     func sweep<Fault: CustomStringConvertible>(
@@ -39,6 +37,16 @@ extension CaseContext {
     ) throws -> Bool {
         require(faults.count, reason)
         if faults.isEmpty { return false }
+        try sweep(faults, secondsPerTrial: secondsPerTrial, read: read, attempt: attempt)
+        return true
+    }
+
+    /// Runs a trial for each fault, whose description is the address of the trial. `read` parses an address, which a
+    /// replay may name; it returns nil for one that the scenario does not try.
+    func sweep<Fault: CustomStringConvertible>(
+        _ faults: [Fault], secondsPerTrial: Double = 90, read: @escaping (String) -> Fault?,
+        attempt: @escaping (Fault) throws -> (outcome: Outcome, detail: String)
+    ) throws {
         try sweep(
             faults.map { FaultAddress(text: "\($0)") }, secondsPerTrial: secondsPerTrial,
             accepts: { read($0.text) != nil }
@@ -47,6 +55,5 @@ extension CaseContext {
             let (outcome, detail) = try attempt(fault)
             return Trial(address: address, outcome: outcome, detail: detail)
         }
-        return true
     }
 }

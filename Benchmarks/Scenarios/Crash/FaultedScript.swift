@@ -126,7 +126,7 @@ struct FaultedScript {
         }
         try tally.note(script)
         if script.struck == 0, worst.outcome == .correct { worst.detail = "not struck" }
-        takeEnd(of: script, fault, into: &worst)
+        worst.take(Self.finding(onEndOf: script, fault))
         worst.take(objection(script.events))
         // A database whose creation was not acknowledged need not take transactions.
         for case .stuck(let text) in script.events where !worlds.mayLackTable {
@@ -141,19 +141,22 @@ struct FaultedScript {
         return (worst.outcome, worst.detail)
     }
 
-    private func takeEnd(of script: ScriptProcess, _ fault: ScriptFault, into worst: inout TrialFinding) {
+    /// What is wrong with the end of the process that played the script; nil if the fault explains it.
+    private static func finding(
+        onEndOf script: ScriptProcess, _ fault: ScriptFault
+    ) -> (outcome: Outcome, detail: String)? {
         switch script.end {
-        case .signalled(SIGKILL) where fault.call?.isKill == true && script.struck > 0: break
+        case .signalled(SIGKILL) where fault.call?.isKill == true && script.struck > 0: return nil
         case .signalled(let signal) where signal == fault.signal:
-            worst.take(.memoryLimit, "ended by signal \(signal), with which the system ends a process at that limit")
+            return (.memoryLimit, "ended by signal \(signal), with which the system ends a process at that limit")
         case .signalled(let signal):
             let words = script.lastWords.isEmpty ? "" : ": \(script.lastWords)"
-            worst.take(.crashed, "signal \(signal) in the process that met the error\(words)")
+            return (.crashed, "signal \(signal) in the process that met the error\(words)")
         case .hung(let seconds):
-            worst.take(.hung, "the process that met the error was not done after \(seconds) s")
+            return (.hung, "the process that met the error was not done after \(seconds) s")
         case .tooLarge(let bytes):
-            worst.take(.memoryLimit, "the process that met the error held \(bytes >> 20) MiB")
-        case .whole: break
+            return (.memoryLimit, "the process that met the error held \(bytes >> 20) MiB")
+        case .whole: return nil
         }
     }
 

@@ -41,6 +41,4 @@ package protocol KeyedRowSession: Session {
 
 extension KeyedRows {
     package static let notPrepared = EngineError(.refused, "no rows were prepared")
-
-    package func missing(_ key: Int64) -> EngineError { EngineError(.refused, "table \(table) has no row \(key)") }
 }

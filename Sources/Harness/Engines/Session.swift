@@ -261,6 +261,7 @@ package protocol DeletionSession: Session {
 package struct SnapshotToken: Hashable, Sendable {
     package var number: Int
 
+    @usableFromInline
     package init(number: Int) {
         self.number = number
     }

@@ -1,6 +1,7 @@
 import RunRecords
 
 /// What a transaction is going to do, for engines that have to know it when the transaction begins.
+@usableFromInline
 package enum TransactionAccess: Sendable {
     /// It only reads: an engine with versions gives it a snapshot, and no lock.
     case reading
@@ -60,10 +61,14 @@ extension TransactionSession {
 
 /// The table that transactions work on: persons, since every engine has a class or a table for them. A cell is a row;
 /// its number is in `age`, its text in `name`.
+@usableFromInline
 package enum TransactionCells {
+    @usableFromInline
     package static let table = "Person"
     package static let key = "id"
+    @usableFromInline
     package static let number = "age"
+    @usableFromInline
     package static let text = "name"
 
     /// Cells from 0 on, each with the number 0 and an empty text.

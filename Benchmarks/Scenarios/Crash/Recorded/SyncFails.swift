@@ -87,8 +87,9 @@ private struct SyncFailureTrials {
     }
 
     private static func fault(_ text: String) -> CallFault? {
-        guard case .fails(CallKind.sync.rawValue, _, .inputOutputError, _)? = CallFault(text) else { return nil }
-        return CallFault(text)
+        let fault = CallFault(text)
+        guard case .fails(CallKind.sync.rawValue, _, .inputOutputError, _)? = fault else { return nil }
+        return fault
     }
 
     private func chosen(_ syncs: Int) throws -> [CallFault] {

@@ -259,8 +259,10 @@ struct Workloads {
     private func mapLargeBlocks() {
         typealias SetOption = @convention(c) (Int32, Int32) -> Int32
         let threshold: Int32 = -3  // M_MMAP_THRESHOLD
-        guard let setOption = dlsym(nil, "mallopt") else { return }
-        _ = unsafeBitCast(setOption, to: SetOption.self)(threshold, 128 << 10)
+        guard let setOption = dlsym(nil, "mallopt") else { fail("the C library has no mallopt") }
+        guard unsafeBitCast(setOption, to: SetOption.self)(threshold, 128 << 10) == 1 else {
+            fail("mallopt refuses a threshold for large blocks")
+        }
     }
 
     /// Maps the pages of a private mapping of a file, of variables, or of the heap; does nothing for other lines.
