@@ -40,6 +40,7 @@ final class LibrarySession: TableSession, QuerySession, SnapshotSession, UpdateS
     func close() throws(EngineError) {
         guard isOpen else { return }
         isOpen = false
+        keyedRows = nil
         pinned.releaseAll()
         running?.abort()
         running = nil

@@ -123,9 +123,14 @@ extension KeyValueWriter {
         }
     }
 
-    /// For a table whose keys are row indexes: the key after the largest one, 0 if the table has no row.
+    /// For a table whose keys are row indexes: the key after the largest one, 0 if the table has no row. Throws if there
+    /// is none, as in a damaged table.
     @inlinable
-    package func nextKey(_ table: PackedTable) throws(EngineError) -> Int64 { try lastKey(table).map { $0 + 1 } ?? 0 }
+    package func nextKey(_ table: PackedTable) throws(EngineError) -> Int64 {
+        guard let last = try lastKey(table) else { return 0 }
+        guard last < .max else { throw KeyedRows.noNextKey }
+        return last + 1
+    }
 }
 
 extension PackedTable {

@@ -44,6 +44,7 @@
         func close() throws(EngineError) {
             guard isOpen else { return }
             isOpen = false
+            keyedRows = nil
             pinned.releaseAll()
             try RocksDBStore.open.letGo(directory) { store throws(EngineError) in try store.close() }
         }

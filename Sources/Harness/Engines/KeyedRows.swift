@@ -41,4 +41,5 @@ package protocol KeyedRowSession: Session {
 
 extension KeyedRows {
     package static let notPrepared = EngineError(.refused, "no rows were prepared")
+    package static let noNextKey = EngineError(.refused, "the table's largest key is the largest integer")
 }

@@ -101,6 +101,15 @@ struct KeyValueSessionTests {
         #expect(session.changes == 4 && session.writes == 0)
     }
 
+    @Test("no row follows the largest key that there can be")
+    func noNextKey() throws {
+        let tables = rows(hasKeys: false)
+        let session = try ScriptedSession(tables)
+        session.store.last = .max
+        #expect(throws: KeyedRows.noNextKey) { try session.insertAll(tables.main) }
+        #expect(session.store.calls.isEmpty)
+    }
+
     @Test("rows with own keys are inserted under these")
     func ownKeys() throws {
         let tables = rows(hasKeys: true)
