@@ -85,6 +85,19 @@ package struct JSONField<Record: JSONRecord>: Sendable {
         }
     }
 
+    /// A member of every file that has the member of `leader`, such as the digest of a file that may be absent: reading
+    /// throws if it is missing or null. `fields` lists it after that of `leader`, without which it is neither written
+    /// nor read.
+    package static func companion<Value: JSONForm, Leader>(
+        _ name: String, _ member: Member<Value>, of leader: KeyPath<Record, Leader?> & Sendable
+    ) -> Self {
+        Self(name, write: { $0[keyPath: leader] == nil ? nil : $0[keyPath: member].json }) {
+            (json, record) throws(JSONShapeError) in
+            guard record[keyPath: leader] != nil else { return }
+            record[keyPath: member] = try Value(json: json ?? .null)
+        }
+    }
+
     /// A member that has this value in every file, such as the version of a format. Reading throws for another value.
     package static func constant<Value: JSONForm & Equatable & Sendable>(_ name: String, _ value: Value) -> Self {
         Self(name, write: { _ in value.json }) { (json, _) throws(JSONShapeError) in

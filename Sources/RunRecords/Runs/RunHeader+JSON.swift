@@ -78,8 +78,9 @@ extension EngineVersion: JSONRecord {
             engine.library = EngineVersion(name: engine.name, version: "").library
             if let json { engine.library = try String(json: json) }
         },
-        .lenient("promises", \.promises), .member("file", \.file), .sparse("file_digest", \.fileDigest),
-        .member("library_file", \.libraryFile), .sparse("library_digest", \.libraryDigest),
+        .lenient("promises", \.promises), .member("file", \.file),
+        .companion("file_digest", \.fileDigest, of: \.file), .member("library_file", \.libraryFile),
+        .companion("library_digest", \.libraryDigest, of: \.libraryFile),
         .sparse("assertions", \.assertions),
     ]
 }
