@@ -29,10 +29,10 @@ extension JSONRecord {
         guard case .object = json else { throw JSONShapeError(expected: "an object") }
         self = record
         for field in Self.fields {
-            let value = json[field.name]
-            do throws(JSONShapeError) { try field.read(value == .null ? nil : value, &self) } catch {
-                throw error.below("." + field.name)
-            }
+            do throws(JSONShapeError) {
+                let value = try json.only(field.name)
+                try field.read(value == .null ? nil : value, &self)
+            } catch { throw error.below("." + field.name) }
         }
     }
 }
@@ -63,6 +63,24 @@ package struct JSONField<Record: JSONRecord>: Sendable {
     package static func member<Value: JSONForm>(_ name: String, _ member: Member<Value?>) -> Self {
         Self(name, write: { $0[keyPath: member]?.json }) { (json, record) throws(JSONShapeError) in
             record[keyPath: member] = if let json { try Value(json: json) } else { nil }
+        }
+    }
+
+    /// A number that every file has. Reading throws for one outside of the range.
+    package static func member<Value: JSONForm & Comparable & Sendable>(
+        _ name: String, _ member: Member<Value>, in range: ClosedRange<Value>
+    ) -> Self {
+        Self(name, write: { $0[keyPath: member].json }) { (json, record) throws(JSONShapeError) in
+            record[keyPath: member] = try Value(json: json ?? .null, in: range)
+        }
+    }
+
+    /// A number that the record writes unless it is nil. Reading throws for one outside of the range.
+    package static func member<Value: JSONForm & Comparable & Sendable>(
+        _ name: String, _ member: Member<Value?>, in range: ClosedRange<Value>
+    ) -> Self {
+        Self(name, write: { $0[keyPath: member]?.json }) { (json, record) throws(JSONShapeError) in
+            record[keyPath: member] = if let json { try Value(json: json, in: range) } else { nil }
         }
     }
 
