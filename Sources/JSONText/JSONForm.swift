@@ -53,7 +53,13 @@ extension Int: JSONForm {
 
 extension Int32: JSONForm {
     package var json: JSONValue { .integer(Int(self)) }
-    package init(json: JSONValue) throws(JSONShapeError) { self.init(truncatingIfNeeded: try Int(json: json)) }
+
+    package init(json: JSONValue) throws(JSONShapeError) {
+        guard case .integer(let number) = json, let narrow = Int32(exactly: number) else {
+            throw JSONShapeError(expected: "an integer from -2^31 to 2^31 - 1")
+        }
+        self = narrow
+    }
 }
 
 extension UInt64: JSONForm {
@@ -115,9 +121,45 @@ extension Dictionary: JSONForm where Key == String, Value: JSONForm {
         guard case .object(let members) = json else { throw JSONShapeError(expected: "an object") }
         self = [:]
         for member in members {
-            do throws(JSONShapeError) { self[member.name] = try Value(json: member.value) } catch {
-                throw error.below("." + member.name)
-            }
+            do throws(JSONShapeError) {
+                guard updateValue(try Value(json: member.value), forKey: member.name) == nil else {
+                    throw JSONShapeError.duplicate
+                }
+            } catch { throw error.below("." + member.name) }
         }
     }
+}
+
+// Numbers within bounds: reading throws for one outside of them, and for NaN, so that arithmetic with it cannot trap.
+
+extension JSONForm where Self: Comparable {
+    package init(json: JSONValue, in range: ClosedRange<Self>) throws(JSONShapeError) {
+        let value = try Self(json: json)
+        guard range.contains(value) else {
+            throw JSONShapeError(expected: "a number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        self = value
+    }
+}
+
+extension Dictionary where Key == String, Value: JSONForm & Comparable {
+    package init(json: JSONValue, in range: ClosedRange<Value>) throws(JSONShapeError) {
+        try self.init(json: json)
+        for (name, value) in sorted(by: { $0.key < $1.key }) where !range.contains(value) {
+            let expected = "a number from \(range.lowerBound) to \(range.upperBound)"
+            throw JSONShapeError(path: "." + name, expected: expected)
+        }
+    }
+}
+
+extension ClosedRange<Int> {
+    /// Numbers of things. Their sum over 2^22 members does not overflow.
+    package static var counts: ClosedRange<Int> { 0...1 << 40 }
+    /// Sizes in bytes, and places in files: up to 8 PiB.
+    package static var bytes: ClosedRange<Int> { 0...1 << 53 }
+}
+
+extension ClosedRange<Double> {
+    /// Durations in seconds, up to some 31 years: the sum of two fits into 64 bits of nanoseconds.
+    package static var seconds: ClosedRange<Double> { 0...1e9 }
 }

@@ -11,6 +11,9 @@ package struct JSONShapeError: Error, CustomStringConvertible {
     /// The error with `place` before its path: the reader of a value calls it for an error in a part of the value.
     package func below(_ place: String) -> JSONShapeError { JSONShapeError(path: place + path, expected: expected) }
 
+    /// Two members of one object have the same name.
+    static let duplicate = JSONShapeError(expected: "one member of this name")
+
     package var description: String { "\(path): expected \(expected)" }
 }
 
@@ -31,7 +34,7 @@ package struct JSONObjectReader {
     }
 
     package func member<Value: JSONForm>(_ name: String) throws(JSONShapeError) -> Value {
-        do throws(JSONShapeError) { return try Value(json: value[name] ?? .null) } catch {
+        do throws(JSONShapeError) { return try Value(json: try value.only(name) ?? .null) } catch {
             throw error.below("\(path).\(name)")
         }
     }

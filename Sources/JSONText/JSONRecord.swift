@@ -29,10 +29,10 @@ extension JSONRecord {
         guard case .object = json else { throw JSONShapeError(expected: "an object") }
         self = record
         for field in Self.fields {
-            let value = json[field.name]
-            do throws(JSONShapeError) { try field.read(value == .null ? nil : value, &self) } catch {
-                throw error.below("." + field.name)
-            }
+            do throws(JSONShapeError) {
+                let value = try json.only(field.name)
+                try field.read(value == .null ? nil : value, &self)
+            } catch { throw error.below("." + field.name) }
         }
     }
 }
@@ -66,6 +66,24 @@ package struct JSONField<Record: JSONRecord>: Sendable {
         }
     }
 
+    /// A number that every file has. Reading throws for one outside of the range.
+    package static func member<Value: JSONForm & Comparable & Sendable>(
+        _ name: String, _ member: Member<Value>, in range: ClosedRange<Value>
+    ) -> Self {
+        Self(name, write: { $0[keyPath: member].json }) { (json, record) throws(JSONShapeError) in
+            record[keyPath: member] = try Value(json: json ?? .null, in: range)
+        }
+    }
+
+    /// A number that the record writes unless it is nil. Reading throws for one outside of the range.
+    package static func member<Value: JSONForm & Comparable & Sendable>(
+        _ name: String, _ member: Member<Value?>, in range: ClosedRange<Value>
+    ) -> Self {
+        Self(name, write: { $0[keyPath: member]?.json }) { (json, record) throws(JSONShapeError) in
+            record[keyPath: member] = if let json { try Value(json: json, in: range) } else { nil }
+        }
+    }
+
     /// A member that the record writes unless it equals that of the blank record. It is lenient in reading.
     package static func sparse<Value: JSONForm & Equatable & Sendable>(_ name: String, _ member: Member<Value>) -> Self
     {
@@ -82,6 +100,19 @@ package struct JSONField<Record: JSONRecord>: Sendable {
     package static func lenient<Value: JSONForm>(_ name: String, _ member: Member<Value>) -> Self {
         Self(name, write: { $0[keyPath: member].json }) { (json, record) throws(JSONShapeError) in
             if let json { record[keyPath: member] = try Value(json: json) }
+        }
+    }
+
+    /// A member of every file that has the member of `leader`, such as the digest of a file that may be absent: reading
+    /// throws if it is missing or null. `fields` lists it after that of `leader`, without which it is neither written
+    /// nor read.
+    package static func companion<Value: JSONForm, Leader>(
+        _ name: String, _ member: Member<Value>, of leader: KeyPath<Record, Leader?> & Sendable
+    ) -> Self {
+        Self(name, write: { $0[keyPath: leader] == nil ? nil : $0[keyPath: member].json }) {
+            (json, record) throws(JSONShapeError) in
+            guard record[keyPath: leader] != nil else { return }
+            record[keyPath: member] = try Value(json: json ?? .null)
         }
     }
 

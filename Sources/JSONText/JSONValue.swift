@@ -46,6 +46,19 @@ extension JSONValue {
         .array(values.map { .string($0) })
     }
 
+    /// As the subscript does. Throws: if several members have the name.
+    func only(_ name: String) throws(JSONShapeError) -> JSONValue? {
+        guard case .object(let members) = self,
+            let place = members.firstIndex(where: { $0.name == name })
+        else {
+            return nil
+        }
+        guard !members[(place + 1)...].contains(where: { $0.name == name }) else {
+            throw JSONShapeError.duplicate
+        }
+        return members[place].value
+    }
+
     package subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.name == name }?.value

@@ -11,7 +11,8 @@ package enum Preload {
     /// first to intercept calls.
     package static func library(besides executable: String) -> String? {
         #if canImport(Glibc)
-            guard dlsym(nil, "__tsan_init") == nil, let resolved = realpath(executable, nil) else { return nil }
+            let isSanitized = dlsym(LoadedSymbols.everywhere, "__tsan_init") != nil
+            guard !isSanitized, let resolved = realpath(executable, nil) else { return nil }
             defer { free(resolved) }
             let path = String(cString: resolved)
             guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }

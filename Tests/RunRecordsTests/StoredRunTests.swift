@@ -38,6 +38,23 @@ struct StoredRunTests {
         #expect(run.results.filter { !$0.causes.isEmpty }.map(\.trialCount) == [60])
     }
 
+    @Test(
+        "a file of an engine needs its digest",
+        arguments: [("file", "file_digest"), ("library_file", "library_digest")])
+    func digest(file: String, digest: String) throws {
+        let members = #""name":"a","version":"1","\#(file)":"/a.so""#
+        let whole = try EngineVersion(
+            document: Array(#"{\#(members),"\#(digest)":"012345"}"#.utf8), named: "engine")
+        #expect(whole.fileDigest + whole.libraryDigest == "012345")
+        #expect(try EngineVersion(json: whole.json) == whole)
+        for rest in ["", #","\#(digest)":null"#] {
+            let error = try #require(throws: JSONShapeError.self) {
+                try EngineVersion(document: Array("{\(members)\(rest)}".utf8), named: "engine")
+            }
+            #expect(error.description == "engine.\(digest): expected a string")
+        }
+    }
+
     @Test("an error names the path of the member and the expected kind")
     func place() throws {
         let line = try #require(Self.text(Self.directory.resultsFile).split(separator: "\n").first)

@@ -28,16 +28,15 @@ package struct LoadedLibrary: Sendable, Equatable {
     }
 
     private static func find(_ function: String) -> LoadedLibrary? {
-        // The address to which the loader bound the program's own calls of the function.
-        let address = dlsym(LoadedSymbols.everywhere, function)
-        guard let address, let symbol = dlsym(LoadedSymbols.everywhere, "dladdr") else { return nil }
         // `dladdr`, which Swift's module of the C library does not have, fills in four pointers, the name of the file
         // first.
         typealias Look = @convention(c) (UnsafeRawPointer, UnsafeMutablePointer<UnsafePointer<CChar>?>) -> Int32
         var information = [UnsafePointer<CChar>?](repeating: nil, count: 4)
-        guard unsafeBitCast(symbol, to: Look.self)(address, &information) != 0, let name = information[0] else {
-            return nil
-        }
+        // The address is the one to which the loader bound the program's own calls of the function.
+        guard let look = LoadedSymbols.function("dladdr", as: Look.self),
+            let address = dlsym(LoadedSymbols.everywhere, function), look(address, &information) != 0,
+            let name = information[0]
+        else { return nil }
         return LoadedLibrary(file: String(cString: name))
     }
 

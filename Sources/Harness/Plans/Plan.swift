@@ -84,6 +84,10 @@ package struct Plan: Sendable {
     /// The budgets of counters that `assay gate` checks beside a baseline.
     package var budgets: [PlanBudget] = []
 
+    /// Up to 1 PiB.
+    static let memoryMegabytesRange = 0...1 << 30
+    static let roundsRange = 1...1_000
+
     package init(name: String, file: String, summary: String = "") {
         self.name = name
         self.file = file
@@ -109,11 +113,12 @@ package struct Plan: Sendable {
         plan.summary = try reader.string("summary") ?? ""
         plan.seed = try reader.integer("seed").map { Seed(UInt64($0)) } ?? plan.seed
         plan.budgetSeconds = try reader.positive("budget_seconds")
-        plan.memoryMegabytes = try reader.integer("memory_megabytes") ?? plan.memoryMegabytes
+        plan.memoryMegabytes =
+            try reader.integer("memory_megabytes", memoryMegabytesRange) ?? plan.memoryMegabytes
         plan.hangSeconds = try reader.positive("hang_seconds") ?? plan.hangSeconds
         plan.engines = try reader.names("engines") ?? []
         plan.durability = try reader.durability("durability") ?? plan.durability
-        plan.rounds = try reader.integer("rounds", 1...1_000) ?? plan.rounds
+        plan.rounds = try reader.integer("rounds", roundsRange) ?? plan.rounds
         plan.measures = try reader.flag("measures") ?? plan.measures
         plan.isRequired = try reader.flag("required") ?? plan.isRequired
         plan.countsInstructions = try reader.flag("instructions") ?? plan.countsInstructions
@@ -233,8 +238,9 @@ package struct PlanObject {
 
     package func positive(_ name: String) throws(PlanError) -> Double? {
         guard let member = member(name) else { return nil }
-        guard let number = member.value.number, number > 0, number.isFinite else {
-            throw PlanError(file: file, "\(name) needs a number above 0", at: member.value.position)
+        guard let number = member.value.number, number > 0, number <= 1e9 else {
+            throw PlanError(
+                file: file, "\(name) needs a number above 0, up to 10^9", at: member.value.position)
         }
         return number
     }

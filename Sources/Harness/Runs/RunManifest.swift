@@ -76,9 +76,12 @@ extension RunManifest: JSONRecord {
     package static let blank = RunManifest(cases: [], hangSeconds: 0, memoryMegabytes: 0, budgetSeconds: nil)
 
     package static let fields: [JSONField<RunManifest>] = [
-        .member("hang_seconds", \.hangSeconds), .member("memory_megabytes", \.memoryMegabytes),
-        .member("rounds", \.rounds), .member("measures", \.measures), .member("budget_seconds", \.budgetSeconds),
-        .sparse("instructions", \.countsInstructions), .sparse("budgets", \.budgets), .member("cases", \.cases),
+        .member("hang_seconds", \.hangSeconds, in: .seconds),
+        .member("memory_megabytes", \.memoryMegabytes, in: Plan.memoryMegabytesRange),
+        .member("rounds", \.rounds, in: Plan.roundsRange), .member("measures", \.measures),
+        .member("budget_seconds", \.budgetSeconds, in: .seconds),
+        .sparse("instructions", \.countsInstructions), .sparse("budgets", \.budgets),
+        .member("cases", \.cases),
     ]
 }
 
@@ -87,8 +90,10 @@ extension PlannedCase: JSONRecord {
     package static let blank = PlannedCase(.blank)
 
     package static let fields: [JSONField<PlannedCase>] = [
-        .member("test", \.test), .member("weight", \.weight), .member("verdict", \.verdict),
-        .member("reason", \.reason), .member("headline", \.isHeadline), .member("control", \.hasControl),
+        .member("test", \.test), .member("weight", \.weight, in: 0...1e9),
+        .member("verdict", \.verdict),
+        .member("reason", \.reason), .member("headline", \.isHeadline),
+        .member("control", \.hasControl),
         .member("required", \.isRequired),
     ]
 }

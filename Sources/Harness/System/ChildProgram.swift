@@ -1,6 +1,5 @@
 import Measuring
 import Platform
-import RunRecords
 
 /// Thrown when the user interrupts work that leaves nothing half done.
 package struct WorkInterrupted: Error {

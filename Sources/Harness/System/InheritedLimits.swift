@@ -1,5 +1,4 @@
 import Platform
-import RunRecords
 
 /// Resource limits that a shell or a service manager set for this process, and that its workers inherit.
 ///

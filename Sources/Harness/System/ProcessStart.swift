@@ -22,8 +22,6 @@ package enum ProcessStart {
         }
     }
 
-    package typealias Actions = Spawning.FileActions
-
     /// - Parameters:
     ///   - words: the program and its arguments; never empty.
     ///   - isOnPath: whether to look for the program on the path.
@@ -34,7 +32,7 @@ package enum ProcessStart {
     /// - Throws: `HarnessError` if it cannot be started.
     package static func run(
         _ words: [String], isOnPath: Bool = false, environment: [EnvironmentVariable], leads: Leadership = .group,
-        connect: (inout Actions) -> Void
+        connect: (inout Spawning.FileActions) -> Void
     ) throws -> pid_t {
         var actions = Spawning.blankFileActions
         var attributes = Spawning.blankAttributes

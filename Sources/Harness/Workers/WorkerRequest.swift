@@ -47,22 +47,24 @@ extension WorkerRequest: JSONRecord {
         .constant("protocol", protocolVersion), .member("task", \.task), .member("test", \.test),
         .member("directory", \.directory), .member("deadline", \.deadline), .member("fixture", \.fixture),
         .member("trial", \.onlyTrial), .member("keep", \.keepDirectory), .sparse("arguments", \.arguments),
-        .member("engine_file", \.files.own.path), .member("engine_digest", \.files.own.digest),
-        .member("library_file", \.files.library.path), .member("library_digest", \.files.library.digest),
+        .member("engine_file", \.files.own.path),
+        .companion("engine_digest", \.files.own.digest, of: \.files.own.path),
+        .member("library_file", \.files.library.path),
+        .companion("library_digest", \.files.library.digest, of: \.files.library.path),
     ]
 }
 
-/// The path and the digest of a file, as two members of a request. The runner writes both or neither. The worker reads
-/// a path without a digest as a file with an empty digest, which equals no file, and ignores a digest without a path.
+/// The path and the digest of a file, as two members of a request. The runner writes both or neither. The worker
+/// refuses a path without a digest, and ignores a digest without a path.
 extension EngineFile? {
     fileprivate var path: String? {
         get { self?.path }
         set { self = newValue.map { EngineFile(path: $0, digest: "") } }
     }
 
-    fileprivate var digest: String? {
-        get { self?.digest }
-        set { self?.digest = newValue ?? "" }
+    fileprivate var digest: String {
+        get { self?.digest ?? "" }
+        set { self?.digest = newValue }
     }
 }
 

@@ -280,7 +280,7 @@ private final class OutputChannel {
 
     deinit { if master >= 0 { close(master) } }
 
-    func connect(_ actions: inout ProcessStart.Actions) {
+    func connect(_ actions: inout Spawning.FileActions) {
         if let pipe {
             posix_spawn_file_actions_adddup2(&actions, pipe.writeEnd, STDOUT_FILENO)
         } else {

@@ -135,8 +135,10 @@ extension CaseResult: JSONRecord {
 
     /// The members of its line in results.jsonl. Older builds wrote no causes.
     package static let fields: [JSONField<CaseResult>] = [
-        .derived("case") { .string($0.test.id) }, .member("round", \.turn.round), .member("side", \.turn.side),
-        .member("test", \.test), .member("engine_version", \.engineVersion), .texts("settings", \.settings),
+        .derived("case") { .string($0.test.id) }, .member("round", \.turn.round, in: .counts),
+        .member("side", \.turn.side),
+        .member("test", \.test), .member("engine_version", \.engineVersion),
+        .texts("settings", \.settings),
         .member("verdict", \.verdict), .member("outcome", \.outcome), .outcomes(\.findings.outcomes),
         .member("samples", \.findings.samples), .member("trials", \.findings.trials), .member("message", \.message),
         .sparse("causes", \.findings.causes), .sparse("promises", \.promises), .member("crash", \.crash),
@@ -152,7 +154,7 @@ extension JSONField {
             "outcomes",
             write: { .object($0[keyPath: member].map { JSONMember($0.outcome.rawValue, .integer($0.count)) }) }
         ) { (json, record) throws(JSONShapeError) in
-            let counts = try [String: Int](json: json ?? .null)
+            let counts = try [String: Int](json: json ?? .null, in: .counts)
             record[keyPath: member] = Outcome.allCases.compactMap { outcome in
                 counts[outcome.rawValue].map { OutcomeCount(outcome: outcome, count: $0) }
             }

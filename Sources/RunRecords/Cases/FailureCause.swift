@@ -211,14 +211,12 @@ extension [FailureCause] {
 
     package mutating func add(_ cause: FailureCause) {
         var cause = cause
-        if count >= FailureCause.most, !contains(where: { $0.key == cause.key }) {
+        var place = firstIndex { $0.key == cause.key }
+        if place == nil, count >= FailureCause.most {
             (cause.text, cause.roleText) = (FailureCause.remainder, nil)
+            place = firstIndex { $0.key == cause.key }
         }
-        if let place = firstIndex(where: { $0.key == cause.key }) {
-            self[place].count += cause.count
-        } else {
-            append(cause)
-        }
+        if let place { self[place].count += cause.count } else { append(cause) }
     }
 
     /// The gravest first; among equal outcomes the most frequent first.
@@ -232,7 +230,7 @@ extension [FailureCause] {
 extension FailureCause: JSONRecord {
     package static let blank = FailureCause(Trial.blank)
     package static let fields: [JSONField<FailureCause>] = [
-        .member("outcome", \.outcome), .member("text", \.text), .member("count", \.count),
+        .member("outcome", \.outcome), .member("text", \.text), .member("count", \.count, in: .counts),
         .member("example", \.example), .member("detail", \.detail), .member("role_text", \.roleText),
     ]
 }

@@ -105,11 +105,12 @@ extension SweepMap {
         return numbers
     }
 
-    /// Whether all numbers of an arithmetic sequence are from 0 on, and none overflows.
+    /// Whether all numbers of an arithmetic sequence are places in files, and none overflows.
     private static func fits(first: Int, step: Int, count: Int) -> Bool {
         let (span, isWide) = (count - 1).multipliedReportingOverflow(by: step)
         let (last, isHigh) = first.addingReportingOverflow(span)
-        return !isWide && !isHigh && first >= 0 && last >= 0
+        return !isWide && !isHigh && ClosedRange.bytes.contains(first)
+            && ClosedRange.bytes.contains(last)
     }
 
     /// The positions as arithmetic sequences. A sweep of every bit is a single one.
@@ -136,10 +137,7 @@ extension SweepMap.File: JSONRecord {
 
     package static let fields: [JSONField<SweepMap.File>] = [
         .member("name", \.name),
-        JSONField("bytes", write: { .integer($0.byteCount) }) { (json, file) throws(JSONShapeError) in
-            file.byteCount = try Int(json: json ?? .null)
-            guard file.byteCount >= 0 else { throw JSONShapeError(expected: "a number from 0") }
-        },
+        .member("bytes", \.byteCount, in: .bytes),
         .member("owners", \.owners),
     ]
 }

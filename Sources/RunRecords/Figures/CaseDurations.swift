@@ -21,7 +21,12 @@ package struct CaseDurations: JSONRecord, Equatable {
         var seconds: [String: Double]
 
         static let blank = Entry(machine: .blank, seconds: [:])
-        static let fields: [JSONField<Entry>] = [.member("machine", \.machine), .member("cases", \.seconds)]
+        static let fields: [JSONField<Entry>] = [
+            .member("machine", \.machine),
+            JSONField("cases", write: { $0.seconds.json }) { (json, entry) throws(JSONShapeError) in
+                entry.seconds = try [String: Double](json: json ?? .null, in: .seconds)
+            },
+        ]
     }
 
     private var entries: [Entry] = []

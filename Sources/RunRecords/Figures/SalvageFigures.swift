@@ -64,7 +64,7 @@ extension CaseResult {
             let parts = sample.label.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2, let count = SalvageFigures.Count(rawValue: parts[1]) else { continue }
             if list.last?.fault != parts[0] { list.append(SalvageFigures(fault: parts[0])) }
-            list[list.count - 1][count] = Int(sample.value)
+            list[list.count - 1][count] = Int(exactly: sample.value.rounded()) ?? 0
         }
         return list
     }

@@ -10,9 +10,12 @@ extension RunHeader: JSONRecord {
         .constant("format", format), .member("id", \.id), .member("assay_version", \.assayVersion),
         .member("plan", \.plan), .member("seed", \.seed.rawValue), .member("command", \.command),
         .member("time", \.startTime), .member("commit", \.commit), .member("branch", \.branch),
-        .build("build", \.isReleaseBuild), .member("build_digest", \.buildDigest), .member("machine", \.machine),
-        .member("engines", \.engines), .member("not_built", \.notBuilt), .member("warnings", \.warnings),
-        .member("budget_seconds", \.budgetSeconds), .member("cases", \.cases), counts("rounds", \.rounds),
+        .build("build", \.isReleaseBuild), .member("build_digest", \.buildDigest),
+        .member("machine", \.machine),
+        .member("engines", \.engines), .member("not_built", \.notBuilt),
+        .member("warnings", \.warnings),
+        .member("budget_seconds", \.budgetSeconds, in: .seconds), .member("cases", \.cases),
+        counts("rounds", \.rounds),
         counts("ended_rounds", \.endedRounds, isSparse: true),
         JSONField("controls", write: { .strings($0.cases.filter($0.controls.contains)) }) {
             (json, header) throws(JSONShapeError) in header.controls = Set(try [String](json: json ?? .null))
@@ -34,7 +37,7 @@ extension RunHeader: JSONRecord {
             }
         ) { (json, header) throws(JSONShapeError) in
             if isSparse && json == nil { return }
-            header[keyPath: member] = try [String: Int](json: json ?? .null)
+            header[keyPath: member] = try [String: Int](json: json ?? .null, in: .counts)
         }
     }
 }
@@ -78,8 +81,9 @@ extension EngineVersion: JSONRecord {
             engine.library = EngineVersion(name: engine.name, version: "").library
             if let json { engine.library = try String(json: json) }
         },
-        .lenient("promises", \.promises), .member("file", \.file), .sparse("file_digest", \.fileDigest),
-        .member("library_file", \.libraryFile), .sparse("library_digest", \.libraryDigest),
+        .lenient("promises", \.promises), .member("file", \.file),
+        .companion("file_digest", \.fileDigest, of: \.file), .member("library_file", \.libraryFile),
+        .companion("library_digest", \.libraryDigest, of: \.libraryFile),
         .sparse("assertions", \.assertions),
     ]
 }
