@@ -85,6 +85,13 @@ package struct Arguments {
         guard let factor else {
             throw UsageError("\(name) \(text) has no unit: \(text)s, \(text)m or \(text)h?", command: command)
         }
+        guard number * factor <= Self.longestSeconds else {
+            throw UsageError("\(name) \(text) is more than 31 years; give a shorter duration", command: command)
+        }
         return number * factor
     }
+
+    /// The longest duration that an option accepts, in seconds: its nanoseconds fit into 64 bits, and the records of a
+    /// run hold no longer one.
+    private static let longestSeconds = 1e9
 }

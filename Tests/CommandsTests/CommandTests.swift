@@ -78,7 +78,7 @@ final class Probe: Command {
         for text in ["-1", "1.5", "x", ""] {
             #expect(throws: UsageError.self, "\(text)") { try take("a", "--to=\(text)").unsigned("--to") }
         }
-        for text in ["0", "-1s", "s", "inf", "nan", "1d"] {
+        for text in ["0", "-1s", "s", "inf", "nan", "1d", "1e12s", "300000h"] {
             #expect(throws: UsageError.self, "\(text)") { try take("a", "--to=\(text)").seconds("--to") }
         }
     }
