@@ -85,8 +85,8 @@ import Testing
         #expect(changed == ([], []))
     }
 
-    /// Commits, pins and unpins in any order. The allocator tells only the oldest version that it protects: at the end of
-    /// a walk, whose length differs, the test ends one protection of each version that may be read, from old to new.
+    /// Commits, pins and unpins in any order. The allocator tells only the oldest version that it protects: at the end
+    /// of a walk, whose length differs, the test ends one protection of each version that may be read, from old to new.
     @Test func whatMayBeReadIsProtectedOnceAndNothingElseIs() throws {
         let allocator = try SpaceTests.Bench().allocator
         for seed in UInt64(1)...400 {
