@@ -141,33 +141,5 @@ import Testing
                 }
             }
         }
-
-        @Test("a child that releases the last pin of a replaced version takes no lock that its parent held at the fork")
-        func lastPin() async {
-            await #expect(processExitsWith: .success) {
-                let directory = try TemporaryDirectory()
-                var options = StoreOptions()
-                options.limits = .tiny
-                options.mapReserve = 1 << 28
-                let store = try Store.open(path: directory.path + "/store", options: options)
-                try PlainTable.setUp(store)
-                // The store pins the first snapshot of a version under its monitor, and the next one without it.
-                _ = try store.snapshot()
-                var pinned: Snapshot? = try store.snapshot()
-                #expect(!store.commits.visible.isPinned)
-                try PlainTable.insert(store, 0..<20)
-                let ended = store.commits.monitor.withLock {
-                    Self.inChild {
-                        pinned = nil
-                        return 0
-                    }
-                }
-                #expect(ended == 0, "-14 is the alarm: the child waited for ever")
-                #expect(pinned != nil && store.activeVersions == 2, "the parent has its pin")
-                pinned = nil
-                #expect(store.activeVersions == 1)
-                try store.close()
-            }
-        }
     }
 #endif
