@@ -28,7 +28,7 @@ struct DocumentationTests {
     }
 
     @Test(
-        "every source named in the guide to a room exists, and each floor is described",
+        "every source named in the guide to a room exists",
         arguments: [("docs/storage.md", Floors.storage), ("docs/objects.md", Floors.objects)])
     func guidesLead(guide: String, floors: Floors) throws {
         let text = try Checkout.text(guide)
@@ -37,9 +37,6 @@ struct DocumentationTests {
         for name in named.sorted() {
             let places = ["\(floors.room)\(name)", "Sources/\(name)", name]
             #expect(places.contains(where: Checkout.exists), "\(guide) names \(name)")
-        }
-        for folder in floors.folders {
-            #expect(text.contains("\n| \(folder) |"), "\(guide) has no row for the floor \(folder)")
         }
     }
 
@@ -97,17 +94,40 @@ struct DocumentationTests {
         }
     }
 
+    /// The page with the table of each room's floors, and whether the table begins with the lowest floor.
+    private static let floorTables: [String: (isFromLow: Bool, rooms: [Floors])] = [
+        "docs/storage.md": (false, [Floors.storage]),
+        "docs/objects.md": (false, [Floors.objects]),
+        "docs/harness.md": (true, [Floors.harness, .runRecords, .programTrials, .scenarios]),
+        "docs/reporting.md": (true, [Floors.reporting]),
+    ]
+
     @Test(
-        "each guide to the harness describes each floor in a row of a table",
-        arguments: [
-            ("docs/harness.md", Floors.harness), ("docs/harness.md", Floors.runRecords),
-            ("docs/harness.md", Floors.programTrials), ("docs/reporting.md", Floors.reporting),
-        ])
-    func floorsAreDescribed(guide: String, floors: Floors) throws {
-        let text = try Checkout.text(guide)
-        for folder in floors.folders {
-            #expect(text.contains("\n| \(folder) |"), "\(guide) does not say what \(folder) is")
+        "the guide to each room with floors describes all of them in their order, and no other", arguments: Floors.all)
+    func floorsAreDescribed(floors: Floors) throws {
+        let pages = Self.floorTables.filter { $0.value.rooms.contains { $0.room == floors.room } }
+        #expect(pages.count == 1, "no guide describes the floors of \(floors.room)")
+        for (page, (isFromLow, _)) in pages {
+            let rows = PageRules.floors(of: floors.room, in: try Checkout.text(page))
+            // The name of a room's own folder is empty.
+            let folders = floors.folders.filter { !$0.isEmpty }
+            #expect(rows.map(\.name) == (isFromLow ? folders : folders.reversed()), "\(page)")
+            for row in rows { #expect(row.says.count >= 10, "\(page) does not say what \(row.name) is") }
         }
+    }
+
+    @Test("the search for floors reads the table after the room's path, and no other table")
+    func floorTable() {
+        let head = "| floor | what it knows | begin with |\n|---|---|---|\n"
+        let text =
+            "# Page\n\n`Sources/A` is one room.\n\n\(head)| Low, Middle | less | `B` |\n| High | | `C` |\n\n"
+            + "| folder | use |\n|---|---|\n| Other | none |\n\n`Sources/B`, not `Tests/B`:\n\n\(head)| Low | all | |\n"
+        func rows(_ room: String) -> [String] {
+            PageRules.floors(of: room, in: text).map { "\($0.name): \($0.says)" }
+        }
+        #expect(rows("Sources/A/") == ["Low: less", "Middle: less", "High: "])
+        #expect(rows("Sources/B/") == ["Low: all"])
+        #expect(rows("Sources/C/") == [])
     }
 
     @Test("the search finds types in backticks, with the folder in parentheses, and skips blocks of code")

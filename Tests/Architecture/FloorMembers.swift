@@ -5,11 +5,12 @@
 /// initializers.
 struct FloorMembers {
     /// Names that types of other modules declare too: the search cannot decide which declaration a use means.
-    private static let ambiguous: Set<String> = [
-        // The standard library declares these.
-        "add", "append", "filter", "flatMap", "isEmpty", "joined", "sorted", "where",
-        // A module below the room declares these.
-        "changes", "deterministic", "element", "limit",
+    /// A test refuses a name without which the search would report nothing more.
+    static let ambiguous: Set<String> = [
+        // The standard library declares it.
+        "joined",
+        // A module below the room declares it.
+        "deterministic",
     ]
 
     private struct Added {
@@ -21,11 +22,13 @@ struct FloorMembers {
 
     private var added: [String: Added] = [:]
 
-    /// - Parameter types: the lowest floor that declares each type.
-    init(_ files: [Floors.File], types: [String: Int]) {
+    /// - Parameters:
+    ///   - types: the lowest floor that declares each type.
+    ///   - ambiguous: the names that the search passes over.
+    init(_ files: [Floors.File], types: [String: Int], ambiguous: Set<String> = Self.ambiguous) {
         var lowest: [String: Int] = [:]
         for file in files {
-            for member in file.declarations.members where !Self.ambiguous.contains(member.name) {
+            for member in file.declarations.members where !ambiguous.contains(member.name) {
                 let type = String(member.outer.prefix { $0 != "." })
                 guard member.isAdded, let floor = types[type], floor < file.floor else {
                     lowest[member.name] = min(lowest[member.name] ?? .max, file.floor)

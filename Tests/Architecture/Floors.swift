@@ -90,6 +90,13 @@ struct Floors {
         return (found, used)
     }
 
+    /// Names of members that the search would report in these files if it did not pass over any name.
+    func membersOfAnyName(in files: [File]) -> Set<String> {
+        let members = FloorMembers(files, types: declared(in: files), ambiguous: [])
+        let uses = files.filter { $0.floor < folders.count }.flatMap(members.uses)
+        return Set(uses.compactMap { use in use.member.split(separator: ".").last.map(String.init) })
+    }
+
     /// The lowest floor with a non-private declaration of a name.
     private func declared(in files: [File]) -> [String: Int] {
         var floors: [String: Int] = [:]

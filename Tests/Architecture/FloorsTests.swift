@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @Suite("Floors: what a folder of a room may name")
@@ -7,7 +8,8 @@ struct FloorsTests {
     @Test("no folder of a room names what a higher one declares", arguments: Floors.all)
     func rooms(floors: Floors) {
         let files = floors.read(Self.swiftFiles)
-        #expect(files.count >= 30, "the room was not found")
+        #expect(!files.isEmpty, "the room was not found")
+        #expect(files.map(\.path).sorted() == Self.swiftPaths(in: floors.room))
         let (found, used) = floors.violations(in: files)
         for violation in found { Issue.record("\(violation)") }
         #expect(Set(floors.exceptions.keys).subtracting(used.keys) == [], "no file needs these exceptions")
@@ -15,6 +17,55 @@ struct FloorsTests {
         for folder in floors.folders {
             #expect(files.contains { floors.folder(of: $0.path) == folder }, "\(folder) has no file")
         }
+    }
+
+    /// The Swift files that the folders of a room have, found without ``Checkout``.
+    private static func swiftPaths(in room: String) -> [String] {
+        let names = FileManager.default.enumerator(atPath: Checkout.root.appendingPathComponent(room).path)
+        return (names?.compactMap { $0 as? String } ?? []).filter { $0.hasSuffix(".swift") }.map { room + $0 }.sorted()
+    }
+
+    @Test("each name that the search for members passes over would be reported in some room")
+    func ambiguousNames() {
+        let found = Floors.all.reduce(into: Set<String>()) { found, floors in
+            found.formUnion(floors.membersOfAnyName(in: floors.read(Self.swiftFiles)))
+        }
+        #expect(FloorMembers.ambiguous.subtracting(found) == [], "no use of these names would be reported")
+    }
+
+    @Test("a member that a lower file uses is one of any name, and one that none uses is not")
+    func anyName() {
+        let files: [(path: String, source: SwiftSource)] = [
+            ("Room/Low/A.swift", SwiftSource("struct Ground {}\nlet a = ground.filter()\n")),
+            ("Room/High/B.swift", SwiftSource("extension Ground {\n    func filter() {}\n    func joined() {}\n}\n")),
+        ]
+        #expect(Self.two.membersOfAnyName(in: Self.two.read(files)) == ["filter"])
+    }
+
+    @Test("Tools/floors lists the files that declare what its program uses, and no other")
+    func filesOfTheTool() throws {
+        let script = try Checkout.text("Tools/floors")
+        let list = try #require(script.firstMatch(of: /(?m)^for file in (.*); do$/)).output.1
+        let entry = try #require(script.firstMatch(of: /print\((\w+)\.text\)/)).output.1
+        let all = Self.swiftFiles.filter { $0.path.hasPrefix("Tests/Architecture/") }.map {
+            (name: String($0.path.dropFirst("Tests/Architecture/".count).dropLast(6)), code: Declarations($0.source))
+        }
+        var needed: Set<String> = []
+        var open = all.filter { $0.code.outer.contains { $0.kind == .type && $0.name == entry } }
+        while let next = open.popLast() {
+            if !needed.insert(next.name).inserted { continue }
+            open += all.filter { !needed.contains($0.name) && Self.uses(next.code, $0.code) }
+        }
+        #expect(list.split(separator: " ").map(String.init).sorted() == needed.sorted())
+    }
+
+    /// Whether a file uses what another one declares: a top-level declaration, or a member that it adds to a type of
+    /// the first one.
+    private static func uses(_ file: Declarations, _ other: Declarations) -> Bool {
+        let own = Set(file.outer.map(\.name))
+        let names = other.outer.filter { $0.kind != .extensionOfType && !$0.isPrivate }.map(\.name)
+        let added = other.members.filter { $0.isAdded && !$0.isPrivate && own.contains($0.outer) }.map(\.name)
+        return (names + added).contains { file.identifiers[$0[...]] != nil }
     }
 
     @Test(
@@ -162,7 +213,7 @@ struct FloorsTests {
                 "extension Ground {\n    func end() {}\n}",
                 "enum Place {\n    case start(Int), end\n}\nlet a: Place = .end"
             ),
-            ("extension Ground {\n    func filter() {}\n}", "let a = rows.filter { $0 }"),
+            ("extension Ground {\n    func joined() {}\n}", "let a = rows.joined()"),
             ("extension Ground {\n    var top: Int { 1 }\n}", "let top = 3\nlet a = 0...top"),
         ])
     func passedOverMember(high: String, low: String) {

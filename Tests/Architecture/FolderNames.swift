@@ -1,5 +1,5 @@
 /// The rule refuses two folders of one name in the sources, unless ``shared`` states the purpose that all folders of
-/// the name have.
+/// the name have. It also refuses a name in ``shared`` that fewer than two folders have.
 enum FolderNames {
     /// The names that several folders of the sources have, each with the purpose that all of these folders have.
     static let shared: [String: String] = [
@@ -22,18 +22,24 @@ enum FolderNames {
         "Writing": "changes of stored data: the libraries' parts that make or store them, and scenarios that time them",
     ]
 
-    /// - Returns: a violation for each name that several folders have and `shared` lacks. A target counts as a folder.
-    static func violations(in paths: [String]) -> [Violation] {
-        var folders: [Substring: Set<Substring>] = [:]
+    /// - Parameter shared: ``shared``, or what a test has in its place.
+    /// - Returns: a violation for each name that several folders have and `shared` lacks, and for each name of `shared`
+    ///   that fewer than two folders have. A target counts as a folder.
+    static func violations(in paths: [String], shared: [String: String] = Self.shared) -> [Violation] {
+        var folders: [String: Set<String>] = [:]
         for path in paths where path.hasPrefix("Sources/") || path.hasPrefix("Benchmarks/") {
             guard !path.hasPrefix("Benchmarks/Controls/") else { continue }
             let parts = path.split(separator: "/").dropLast()
-            for part in parts.dropFirst() { folders[part, default: []].insert(path[..<part.endIndex]) }
+            for part in parts.dropFirst() { folders[String(part), default: []].insert(String(path[..<part.endIndex])) }
         }
-        return folders.filter { $0.value.count > 1 && shared[String($0.key)] == nil }.sorted { $0.key < $1.key }.map {
+        let unstated = folders.filter { $0.value.count > 1 && shared[$0.key] == nil }.sorted { $0.key < $1.key }.map {
             Violation(
                 path: $0.value.sorted().joined(separator: ", "),
                 rule: "several folders have this name: rename one, or state their common purpose in FolderNames")
         }
+        let unused = shared.keys.filter { folders[$0, default: []].count < 2 }.sorted().map {
+            Violation(path: $0, rule: "fewer than two folders have this name: remove it from FolderNames")
+        }
+        return unstated + unused
     }
 }

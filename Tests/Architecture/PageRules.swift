@@ -1,3 +1,5 @@
+import Foundation
+
 /// The rules of docs/glossary.md and CONTRIBUTING.md for documents.
 enum PageRules {
     /// Where the glossary lists the words that documents do not use.
@@ -49,5 +51,25 @@ enum PageRules {
             }
         }
         return violations
+    }
+
+    /// The floors that a page describes for a room: the rows of the tables with the head "floor" for which the room is
+    /// the last one that the page names before.
+    /// - Returns: the name in each row's first cell, of which one may list several, with the text of the second.
+    static func floors(of room: String, in text: String) -> [(name: String, says: String)] {
+        var named = ""
+        var isTable = false
+        var found: [(name: String, says: String)] = []
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            isTable = line.hasPrefix("| floor |") || isTable && line.hasPrefix("|")
+            if !isTable, let path = line.matches(of: /`((?:Sources|Benchmarks)\/\w+)`/).last {
+                named = "\(path.output.1)/"
+            }
+            guard isTable, named == room, !line.hasPrefix("| floor |"), !line.hasPrefix("|---") else { continue }
+            let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+            guard cells.count >= 2 else { continue }
+            found += cells[0].split(separator: ",").map { ($0.trimmingCharacters(in: .whitespaces), cells[1]) }
+        }
+        return found
     }
 }

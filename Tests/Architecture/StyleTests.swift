@@ -53,16 +53,21 @@ struct StyleTests {
         #expect(FolderSizes.violations(in: paths + ["Sources/A/One.swift"]).map(\.path) == ["Sources/A"])
     }
 
-    @Test("the rule finds a name that two folders have without a common purpose")
+    @Test("the rule finds a name that two folders have without a common purpose, and a purpose of fewer than two")
     func folderNames() {
         for violation in FolderNames.violations(in: Checkout.swiftFiles.map(\.file.path)) {
             Issue.record("\(violation)")
         }
         let paths = ["Sources/A/Inner/One.swift", "Sources/A/Inner/Two.swift", "Sources/B/Runs/Three.swift"]
-        #expect(FolderNames.violations(in: paths + ["Sources/C/Runs/Four.swift", "Tests/Inner/Five.swift"]) == [])
-        for other in ["Sources/B/Inner/One.swift", "Benchmarks/Inner/One.swift", "Sources/A/Deep/Inner/One.swift"] {
-            #expect(FolderNames.violations(in: paths + [other]).count == 1, "\(other)")
+        func found(_ others: String...) -> [String] {
+            FolderNames.violations(in: paths + others, shared: ["Runs": "runs"]).map(\.path)
         }
+        #expect(found("Sources/C/Runs/Four.swift", "Tests/Inner/Five.swift") == [])
+        for folder in ["Sources/B/Inner", "Benchmarks/Inner", "Sources/A/Deep/Inner"] {
+            let both = ["Sources/A/Inner", folder].sorted().joined(separator: ", ")
+            #expect(found("Sources/C/Runs/Four.swift", folder + "/One.swift") == [both])
+        }
+        #expect(found("Tests/Runs/Four.swift") == ["Runs"], "only one folder of the sources has the shared name")
     }
 
     @Test("a type that is too long is found, in one file or in several")

@@ -1,4 +1,5 @@
 import Files
+import FilesTests
 import JSONText
 import Testing
 
@@ -53,6 +54,38 @@ struct StoredRunTests {
             }
             #expect(error.description == "engine.\(digest): expected a string")
         }
+    }
+
+    @Test("the whole run, written to another directory: the same files, with those of trials, and the same bytes")
+    func wholeRun() throws {
+        let temporary = try TemporaryDirectory()
+        let copy = RunDirectory(path: temporary.path + "/run")
+        let run = try Self.directory.load()
+        try copy.create(try Self.directory.readHeader())
+        for result in try Self.directory.readResults().results {
+            try copy.append(result, details: run.details[result.test.id] ?? CaseDetails())
+        }
+        for folder in ["trials", "series"] {
+            let names = try FileTree.names(in: Self.directory.path + "/" + folder).sorted()
+            let written = try FileTree.names(in: copy.path + "/" + folder).sorted()
+            #expect(names.count >= 2 && names == written)
+            for name in names { try expectEqual("\(folder)/\(name)", in: copy) }
+        }
+        try expectEqual("run.json", in: copy)
+        try expectEqual("results.jsonl", in: copy)
+    }
+
+    private func expectEqual(_ file: String, in copy: RunDirectory) throws {
+        let stored = try FileTree.readBytes(Self.directory.path + "/" + file)
+        let written = try FileTree.readBytes(copy.path + "/" + file)
+        #expect(!stored.isEmpty && stored == written, "\(file)")
+    }
+
+    @Test("the stored run tells nothing of the machine that wrote it")
+    func neutral() throws {
+        let header = try Self.directory.readHeader()
+        #expect(header.machine.host == "host" && header.machine.system == "Linux, kernel 6.1")
+        #expect(header.machine.processor == "x86-64" && header.commit == "0123456789abcdef0123456789abcdef01234567")
     }
 
     @Test("an error names the path of the member and the expected kind")

@@ -15,7 +15,8 @@ import Synchronization
 //                                        the store for itself and increments ROW (A). The parent increments row 1 (a)
 //     StoreWorker PATH fork-idle         forks in the middle of a transaction; then both processes only wait
 //     StoreWorker PATH fork-pin          pins the newest version without a lock, and forks. The child releases its copy
-//                                        of the pin and ends. Then the parent reads as under `pin` (p)
+//                                        of the pin and ends (e). The parent waits for a file PATH.go that the test
+//                                        makes, and then reads as under `pin` (p)
 //     StoreWorker PATH grow ROW          increments ROW; the first half of the transactions inserts further rows, the
 //                                        second deletes them, so that there is something to compact
 //     StoreWorker PATH damage PAGE       notes a page as damaged, and acknowledges it at the stop
@@ -225,9 +226,34 @@ func forkAndWrite(_ store: Store, _ row: Int) throws {
         say(UInt8(ascii: "a"))
     }
     _ = try check(pinned.view)
+    try waitForEnd(of: child)
+}
+
+/// - Throws: ``Wrong`` if the child was not started, or did not end by itself with the status 0.
+func waitForEnd(of child: pid_t) throws {
+    if child < 0 { throw Wrong(text: "no child: \(errno)") }
     var status: Int32 = 0
-    while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+    while waitpid(child, &status, 0) < 0 {
+        if errno != EINTR { throw Wrong(text: "the child cannot be waited for: \(errno)") }
+    }
     if status != 0 { throw Wrong(text: "the child ended with \(status)") }
+}
+
+func forkAndRead(_ store: Store) throws {
+    // The store pins the first snapshot of a version under its monitor, and the next one without it.
+    var pinned: Snapshot? = try store.snapshot()
+    pinned = try store.snapshot()
+    let child = forkProcess()
+    if child == 0 {
+        pinned = nil
+        _exit(0)
+    }
+    try waitForEnd(of: child)
+    say(UInt8(ascii: "e"))
+    // Meanwhile this process pins nothing else.
+    while access(path + ".go", F_OK) != 0 && !isStopped() { usleep(1000) }
+    guard let pinned else { throw Wrong(text: "the snapshot is gone") }
+    try read(store, pinned)
 }
 
 /// Reads a pinned version and the newest one in turns until the stop.
@@ -326,18 +352,7 @@ func run() throws {
         try transaction.commit()
         say(UInt8(ascii: "a"))
     case "pin": try read(store, try store.snapshot())
-    case "fork-pin":
-        // The store pins the first snapshot of a version under its monitor, and the next one without it.
-        var pinned: Snapshot? = try store.snapshot()
-        pinned = try store.snapshot()
-        let child = forkProcess()
-        if child == 0 {
-            pinned = nil
-            _exit(0)
-        }
-        var status: Int32 = 0
-        while waitpid(child, &status, 0) < 0 && errno == EINTR {}
-        if let pinned, status == 0 { try read(store, pinned) }
+    case "fork-pin": try forkAndRead(store)
     case "watch":
         let last = Mutex<UInt64>(0)
         let token = store.addObserver { notice in

@@ -37,6 +37,7 @@ final class ScheduledProcesses: Sendable {
     private let acknowledged = Mutex<Int64>(0)
     /// The highest count that a thread has committed or read.
     private let known = Mutex<Int64>(0)
+    private let pins = Mutex<[Int: PinnedVersion]>([:])
     private let failure = Mutex<String?>(nil)
 
     init(_ chooser: any ScheduleChoosing) {
@@ -76,7 +77,7 @@ final class ScheduledProcesses: Sendable {
             scheduling.atAnyPoint = { [self] in all.forEach(checkWhatReadersPin) }
             try scheduling.together(
                 threads.enumerated().map { number, thread in
-                    ("thread \(number)", { [self] in try perform(thread.operations, all[thread.process], all) })
+                    ("thread \(number)", { [self] in try perform(thread, number, all) })
                 })
             try finish(all)
             scheduling.atAnyPoint = nil
@@ -87,27 +88,50 @@ final class ScheduledProcesses: Sendable {
 
     // MARK: Threads
 
-    private struct PinnedVersion {
+    private struct PinnedVersion: Sendable {
+        var process: Int
         var snapshot: Snapshot
         var digest: UInt64
     }
 
-    private func perform(_ operations: [ScheduledOperation], _ store: Store, _ all: [Store]) throws {
-        var pinned: [PinnedVersion] = []
-        for operation in operations {
+    private func perform(_ thread: Thread, _ number: Int, _ all: [Store]) throws {
+        let store = all[thread.process]
+        var pinned: [Int] = []
+        for (step, operation) in thread.operations.enumerated() {
             switch operation {
-            case .increment, .incrementLarge: try change(store, isLarge: operation == .incrementLarge, all)
+            case .increment, .incrementLarge, .rollBack: try change(store, operation, all)
             case .pin:
                 let least = known.withLock { $0 }
                 let snapshot = try store.snapshot()
-                pinned.append(PinnedVersion(snapshot: snapshot, digest: try StoreProgram.digest(snapshot.view)))
+                let digest = try StoreProgram.digest(snapshot.view)
+                let id = number * 100 + step
+                pins.withLock {
+                    $0[id] = PinnedVersion(process: thread.process, snapshot: snapshot, digest: digest)
+                }
+                pinned.append(id)
                 try expect(try ScheduledStore.counter(snapshot.view), atLeast: least)
-            case .unpin, .unpinAny: if !pinned.isEmpty { try Self.check(pinned.removeFirst()) }
-            case .rollBack: try store.beginWrite().rollback()
-            case .close: try store.close()
+            case .unpin: if !pinned.isEmpty { try unpin(pinned.removeFirst()) }
+            case .unpinAny:
+                let ofProcess = pins.withLock { all in all.filter { $0.value.process == thread.process }.keys.min() }
+                if let id = ofProcess { try unpin(id) }
+            case .close:
+                try store.close()
+                do {
+                    _ = try store.snapshot()
+                    throw Wrong(description: "a closed store returns a snapshot")
+                } catch StorageError.closed {}
             }
-            for each in pinned { try Self.check(each) }
+            for id in pinned {
+                if let pin = pins.withLock({ $0[id] }) { try Self.check(pin) }
+            }
         }
+        for id in pinned { try unpin(id) }
+    }
+
+    /// Checks and releases a pin, unless another thread has released it.
+    private func unpin(_ id: Int) throws {
+        // Released outside the mutex, since its release unpins at a point of the schedule.
+        if let pin = pins.withLock({ $0.removeValue(forKey: id) }) { try Self.check(pin) }
     }
 
     private static func check(_ pin: PinnedVersion) throws {
@@ -121,10 +145,14 @@ final class ScheduledProcesses: Sendable {
         known.withLock { $0 = max($0, count) }
     }
 
-    private func change(_ store: Store, isLarge: Bool, _ all: [Store]) throws {
+    private func change(_ store: Store, _ operation: ScheduledOperation, _ all: [Store]) throws {
+        let least = known.withLock { $0 }
         let transaction = try store.beginWrite()
         let count = try ScheduledStore.counter(transaction.view)
+        if count < least { throw Wrong(description: "a transaction has \(count) increments, a thread saw \(least)") }
         try transaction.set(0, RowKey(0), column: 0, to: .integer(count + 1))
+        if operation == .rollBack { return transaction.rollback() }
+        let isLarge = operation == .incrementLarge
         // A guest cannot write a long value: its process becomes the owner.
         let text = [UInt8](repeating: UInt8(truncatingIfNeeded: count), count: isLarge ? 5_000 : 20)
         try text.withUnsafeBytes { try transaction.set(0, RowKey(0), column: 1, to: .bytes($0)) }

@@ -17,7 +17,7 @@ enum ScheduledOperation: Sendable, CustomStringConvertible {
     case pin
     /// Releases the thread's oldest pin.
     case unpin
-    /// Releases the pin with the lowest number, which another thread may have taken.
+    /// Releases the pin with the lowest number, which another thread of the process may have taken.
     case unpinAny
     /// Changes the counter and rolls back.
     case rollBack

@@ -9,7 +9,8 @@ import Synchronization
 /// Each thread is a real one with a semaphore of its own. A thread may pass the baton to another one at these points:
 /// before it takes a lock, when it waits for a condition, and at `spawn`, `yield` and `pause`. A simulated disk can be
 /// set to yield before its operations. The scheduler simulates time: it advances the clock when the schedule resumes a
-/// thread that pauses, and when only a deadline can resume a thread.
+/// thread that pauses, and when only a deadline can resume a thread. It ends each wait whose deadline the clock
+/// reaches.
 ///
 /// Concurrency: the baton guards everything. Only the thread that has it calls, and the semaphore that passes it orders
 /// the work of the two threads.
@@ -32,7 +33,7 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
         let turn = DispatchSemaphore(value: 0)
     }
 
-    /// Thrown where no thread can go on.
+    /// Thrown where no thread can go on, or where threads go on without an end.
     struct Deadlock: Error, CustomStringConvertible {
         var description: String
     }
@@ -54,16 +55,19 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
     private var clock: UInt64 = 0
 
     /// A history with more points than this is considered endless.
-    private static let pointLimit = 2_000_000
+    private let pointLimit: Int
     /// The scheduler reports a deadlock if no thread can run, and the nearest deadline is at this time or later.
     private static let timeLimit: UInt64 = 1_000_000_000_000
 
-    init(_ chooser: any ScheduleChoosing) { self.chooser = chooser }
+    init(_ chooser: any ScheduleChoosing, pointLimit: Int = 2_000_000) {
+        self.chooser = chooser
+        self.pointLimit = pointLimit
+    }
 
     // MARK: Running
 
     /// Runs `body` and all threads that it spawns, and returns when all have ended.
-    /// - Throws: what `body` throws, or ``Deadlock``; deadlocked threads are leaked then.
+    /// - Throws: what `body` throws, or ``Deadlock``; its threads are leaked then.
     func run(_ body: @escaping @Sendable () throws -> Void) throws {
         isRunning = true
         start("main") { [self] in
@@ -124,7 +128,7 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
     fileprivate func point() {
         if !isRunning || isAtomic { return }
         points += 1
-        if points > Self.pointLimit { fatalError("a history of more than \(Self.pointLimit) points") }
+        if points > pointLimit { return giveUp(Deadlock(description: "a history of more than \(pointLimit) points")) }
         if heldMonitors == 0, let atEveryPoint { atomically(atEveryPoint) }
         if let atAnyPoint { atomically(atAnyPoint) }
         passOn()
@@ -142,23 +146,26 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
         let mine = current
         // Read before the baton is passed: from then on the next thread owns `members`.
         let turn = members[mine].turn
-        guard let next = choose() else {
-            // No thread can go on, the caller included: report the deadlock, and block here for ever.
-            failure = failure ?? Deadlock(description: describeWaiting())
-            ended.signal()
-            turn.wait()
-            return
-        }
+        guard let next = choose() else { return giveUp(Deadlock(description: describeWaiting())) }
         if next == mine { return }
         current = next
         members[next].turn.signal()
         turn.wait()
     }
 
+    /// Ends the run with an error, and blocks the calling thread for ever: no thread goes on.
+    private func giveUp(_ deadlock: Deadlock) {
+        let turn = members[current].turn
+        failure = failure ?? deadlock
+        ended.signal()
+        turn.wait()
+    }
+
     private func choose() -> Int? {
+        // Read before time passes: a thread whose wait ends then could not continue by itself.
+        let isForced = if case .ready = members[current].state { false } else { true }
         var ready = runnable
         if ready.isEmpty, failure == nil { ready = letTimePass() }
-        let isForced = ready.first != current
         if ready.isEmpty {
             let isOver = members.allSatisfy { if case .done = $0.state { true } else { false } }
             if !isOver { failure = failure ?? Deadlock(description: describeWaiting()) }
@@ -166,25 +173,26 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
         }
         let next = ready[ready.count == 1 ? 0 : chooser.choose(among: ready.count, isForced: isForced)]
         if case .pausing(let end) = members[next].state {
-            clock = max(clock, end)
             members[next].state = .ready
+            advance(to: end)
         }
         return next
     }
 
-    /// Threads that can run: the current one first, unless it pauses; pausing threads last.
+    /// Threads that can run: the current one first, unless it pauses; pausing threads last, in the order in which their
+    /// pauses end, so that a schedule that always takes the first one resumes each of them.
     private var runnable: [Int] {
         var ready: [Int] = []
-        var pausing: [Int] = []
+        var pausing: [(index: Int, end: UInt64)] = []
         if case .ready = members[current].state { ready.append(current) }
         for index in members.indices {
             switch members[index].state {
             case .ready: if index != current { ready.append(index) }
-            case .pausing: pausing.append(index)
+            case .pausing(let end): pausing.append((index, end))
             default: break
             }
         }
-        return ready + pausing
+        return ready + pausing.sorted { ($0.end, $0.index) < ($1.end, $1.index) }.map(\.index)
     }
 
     /// Ends the waits with the nearest deadline.
@@ -194,8 +202,17 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
             if case .waiting(_, let until) = member.state { until } else { UInt64.max }
         }
         guard let nearest = ends.min(), nearest < Self.timeLimit else { return [] }
-        clock = max(clock, nearest)
-        let late = ends.indices.filter { ends[$0] == nearest }
+        return advance(to: nearest)
+    }
+
+    /// Advances the clock, and ends the waits whose deadlines it reaches.
+    /// - Returns: the threads that waited.
+    @discardableResult
+    private func advance(to time: UInt64) -> [Int] {
+        clock = max(clock, time)
+        let late = members.indices.filter { index in
+            if case .waiting(_, let until) = members[index].state { until <= clock } else { false }
+        }
         for index in late {
             members[index].state = .ready
             members[index].isLate = true
@@ -276,7 +293,8 @@ final class DeterministicScheduling: Scheduling, @unchecked Sendable {
 
     func pause(microseconds: Int) {
         if !isRunning || isAtomic { return }
-        members[current].state = .pausing(clock + UInt64(max(microseconds, 0)) * 1_000)
+        // Each pause takes time, so that threads with later deadlines go on at last.
+        members[current].state = .pausing(clock + UInt64(max(microseconds, 1)) * 1_000)
         point()
     }
 

@@ -36,14 +36,21 @@ import Testing
             [Thread(0, [.pin, .unpin, .close]), Thread(1, [.increment, .pin, .increment])])
     }
 
+    @Test func aThreadReleasesWhatAnotherOneHasPinned() throws {
+        try exploreAll(
+            "aThreadReleasesWhatAnotherOneHasPinned",
+            [Thread(0, [.increment, .rollBack]), Thread(1, [.pin, .pin]), Thread(1, [.unpinAny, .pin, .unpinAny])])
+    }
+
     @Test func longHistoriesByDrawnSchedules() {
-        ScheduleSearch(name: "ProcessScheduleTests/longHistories").draw { seed in
+        ScheduleSearch(name: "ProcessScheduleTests/longHistoriesByDrawnSchedules").draw { seed in
             var random = RandomStream(seed.derived(part: "history"))
             let threads = (0..<(2 + random.below(4))).map { number in
                 Thread(
                     number < 2 ? number : random.below(3),
                     (0..<(2 + random.below(8))).map { _ -> ScheduledOperation in
-                        [.increment, .increment, .incrementLarge, .pin, .pin, .unpin, .rollBack][random.below(7)]
+                        [.increment, .increment, .incrementLarge, .pin, .pin, .unpin, .unpinAny, .rollBack][
+                            random.below(8)]
                     })
             }
             try ScheduledProcesses(SeededSchedule(seed)).run(threads)

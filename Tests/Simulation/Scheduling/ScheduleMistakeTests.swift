@@ -7,113 +7,105 @@
     @testable import StrataStorage
 
     /// Plants mistakes in the steps by which readers pin versions. Each test plants one in a process of its own, in
-    /// which one of ``schedules`` schedules, drawn by seeds, must fail.
+    /// which some of ``schedules`` schedules, drawn by seeds, must fail, with the errors that the mistake leads to.
     @Suite(.serialized) struct ScheduleMistakeTests {
+        /// As many without a mistake as with one: more schedules find more.
         private static let schedules: UInt64 = 400
         private static let found: Int32 = 17
+        private static let otherError: Int32 = 18
 
-        /// A writer replaces versions while two readers pin and unpin them.
-        private static let readers: [[ScheduledOperation]] = [
-            [.increment, .increment, .increment, .increment], [.pin, .pin, .unpin, .unpin, .pin, .unpinAny, .pin],
-            [.pin, .unpinAny, .pin, .pin, .unpin],
-        ]
-        private static let close: [[ScheduledOperation]] = [[.pin, .pin], [.pin, .close]]
+        private enum History: String, CaseIterable {
+            /// A writer replaces versions while two readers pin and unpin them.
+            case readers
+            /// A thread closes the store while another one reads.
+            case close
+            /// Two processes, each with a thread that reads and one that writes.
+            case beside
+            /// The same, and the process that does not own writing takes it over.
+            case handOver
 
-        /// Runs histories under drawn schedules, and ends the process: with ``found`` at the first error, else with 0.
-        private static func explore(_ mistake: PinMistake?, _ history: (SeededSchedule) throws -> Void) -> Never {
+            func run(_ schedule: SeededSchedule) throws {
+                switch self {
+                case .readers:
+                    try ScheduledStore(schedule).run([
+                        [.increment, .increment, .increment, .increment],
+                        [.pin, .pin, .unpin, .unpin, .pin, .unpinAny, .pin], [.pin, .unpinAny, .pin, .pin, .unpin],
+                    ])
+                case .close: try ScheduledStore(schedule).run([[.pin, .pin], [.pin, .close]])
+                case .beside: try ScheduledProcesses(schedule).run(Self.processes([.increment, .increment]))
+                case .handOver: try ScheduledProcesses(schedule).run(Self.processes([.incrementLarge, .increment]))
+                }
+            }
+
+            /// - Parameter operations: those of the second process's writer.
+            private static func processes(_ operations: [ScheduledOperation]) -> [ScheduledProcesses.Thread] {
+                [
+                    .init(0, [.pin, .pin, .unpin, .pin, .unpin, .pin, .unpin, .pin]), .init(1, operations),
+                    .init(1, [.pin, .pin, .unpin, .pin, .unpin, .pin]), .init(0, [.increment, .increment]),
+                ]
+            }
+        }
+
+        /// A page that a pinned version needs was filled with the pattern.
+        private static let overwritten = "Corruption.checksum"
+        private static let older = "a snapshot has "
+        private static let unpinned = "the store keeps a version without a pin"
+
+        /// The histories that show a mistake, each with parts of the errors that it leads to.
+        private static func errors(of mistake: PinMistake) -> [(history: History, errors: [String])] {
+            switch mistake {
+            case .pinsUncounted: [(.readers, [unpinned])]
+            case .slotUsedEarly: [(.readers, [unpinned])]
+            case .pinsForgotten: [(.readers, [overwritten])]
+            case .neverRetired: [(.readers, [overwritten]), (.beside, [overwritten, older])]
+            case .retiredLate: [(.beside, ["a reader pins version "])]
+            case .askedEarly: [(.readers, [overwritten])]
+            case .sharedEarly: [(.readers, [" increments were seen, a loss of power leaves "])]
+            case .storedUnchecked: [(.beside, [overwritten, older])]
+            case .releasedInSteps: [(.readers, [unpinned])]
+            case .ownershipKept: [(.handOver, [overwritten])]
+            case .sharedAfterClose: [(.close, ["a closed store returns a snapshot"])]
+            }
+        }
+
+        /// Runs a history under drawn schedules, and ends the process: with ``found`` when all expected errors have
+        /// been found, with ``otherError`` at another error, else with 0.
+        private static func explore(_ history: History?, _ mistake: PinMistake?, expecting expected: [String]) -> Never
+        {
             PinMistake.planted = mistake
-            for seed in 1...(mistake == nil ? 20 : schedules) {
-                do { try history(SeededSchedule(Seed(seed))) } catch {
-                    FileHandle.standardError.write(Data("seed \(seed): \(error)\n".utf8))
-                    exit(found)
+            guard let history else { exit(otherError) }
+            var missing = Set(expected)
+            for seed in 1...schedules {
+                do { try history.run(SeededSchedule(Seed(seed))) } catch {
+                    guard let part = expected.first(where: { "\(error)".contains($0) }) else {
+                        FileHandle.standardError.write(Data("\(history), seed \(seed): \(error)\n".utf8))
+                        exit(otherError)
+                    }
+                    missing.remove(part)
+                    if missing.isEmpty { exit(found) }
                 }
             }
             exit(0)
         }
 
-        private static func explore(_ mistake: PinMistake?, _ threads: [[ScheduledOperation]]) -> Never {
-            explore(mistake) { try ScheduledStore($0).run(threads) }
-        }
-
-        private static func explore(_ mistake: PinMistake?, _ threads: [ScheduledProcesses.Thread]) -> Never {
-            explore(mistake) { try ScheduledProcesses($0).run(threads) }
-        }
-
-        /// Two processes, each with a thread that reads and one that writes. The second writer runs `operations`.
-        private static func beside(_ operations: [ScheduledOperation]) -> [ScheduledProcesses.Thread] {
-            [
-                .init(0, [.pin, .pin, .unpin, .pin, .unpin, .pin, .unpin, .pin]), .init(1, operations),
-                .init(1, [.pin, .pin, .unpin, .pin, .unpin, .pin]), .init(0, [.increment, .increment]),
-            ]
-        }
-
-        // MARK: In one process
-
-        @Test func pinsThatAreNotCountedWhenTheirVersionIsReplacedAreFound() async {
-            await #expect(processExitsWith: .exitCode(Self.found)) { Self.explore(.pinsUncounted, Self.readers) }
-        }
-
-        @Test func aSlotThatIsUsedBeforeItsLastPinEndsIsFound() async {
-            await #expect(processExitsWith: .exitCode(Self.found)) { Self.explore(.slotUsedEarly, Self.readers) }
-        }
-
-        @Test func pinsThatAreForgottenWhenTheirVersionIsReplacedAreFound() async {
-            await #expect(processExitsWith: .exitCode(Self.found)) { Self.explore(.pinsForgotten, Self.readers) }
-        }
-
-        @Test func aVersionThatReadersGoOnPinningIsFound() async {
-            await #expect(processExitsWith: .exitCode(Self.found)) { Self.explore(.neverRetired, Self.readers) }
-        }
-
-        @Test func aPinThatComesBetweenTheCheckAndThePublicationIsFound() async {
-            await #expect(processExitsWith: .exitCode(Self.found)) { Self.explore(.askedEarly, Self.readers) }
-        }
-
-        @Test func aVersionThatReadersPinBeforeItIsDurableIsFound() async {
-            await #expect(processExitsWith: .exitCode(Self.found)) { Self.explore(.sharedEarly, Self.readers) }
-        }
-
-        @Test func oneOfTwoReleasesThatIsLostIsFound() async {
-            await #expect(processExitsWith: .exitCode(Self.found)) { Self.explore(.releasedInSteps, Self.readers) }
-        }
-
-        @Test func aPinAfterACloseIsFound() async {
-            await #expect(processExitsWith: .exitCode(Self.found)) { Self.explore(.sharedAfterClose, Self.close) }
-        }
-
-        @Test func withoutAMistakeNothingIsFound() async {
-            await #expect(processExitsWith: .success) { Self.explore(nil, Self.readers) }
-        }
-
-        // MARK: In several processes
-
-        @Test func aGuestsCommitThatTheOwnersReadersDoNotSeeIsFound() async {
-            await #expect(processExitsWith: .exitCode(Self.found)) {
-                Self.explore(.neverRetired, Self.beside([.increment, .increment]))
+        @Test(arguments: PinMistake.allCases)
+        func eachMistakeIsFoundByTheErrorsThatItLeadsTo(mistake: PinMistake) async {
+            for (history, errors) in Self.errors(of: mistake) {
+                await #expect(processExitsWith: .exitCode(Self.found), "\(mistake), \(history): \(errors)") {
+                    [
+                        mistake = mistake.rawValue as String, history = history.rawValue as String,
+                        errors = errors as [String]
+                    ]
+                    in
+                    Self.explore(History(rawValue: history), PinMistake(rawValue: mistake), expecting: errors)
+                }
             }
         }
 
-        @Test func aGuestThatReturnsBeforeTheOwnersReadersSeeItsCommitIsFound() async {
-            await #expect(processExitsWith: .exitCode(Self.found)) {
-                Self.explore(.retiredLate, Self.beside([.increment, .increment]))
-            }
-        }
-
-        @Test func aPinBesideTheOwnerThatIsNotCheckedIsFound() async {
-            await #expect(processExitsWith: .exitCode(Self.found)) {
-                Self.explore(.storedUnchecked, Self.beside([.increment, .increment]))
-            }
-        }
-
-        @Test func readersOfAnOwnerThatHasHandedOverWritingAreFound() async {
-            await #expect(processExitsWith: .exitCode(Self.found)) {
-                Self.explore(.ownershipKept, Self.beside([.incrementLarge, .increment]))
-            }
-        }
-
-        @Test func betweenProcessesNothingIsFoundWithoutAMistake() async {
-            await #expect(processExitsWith: .success) {
-                Self.explore(nil, Self.beside([.incrementLarge, .increment]))
+        @Test(arguments: History.allCases.map(\.rawValue))
+        func withoutAMistakeNothingIsFound(history: String) async {
+            await #expect(processExitsWith: .success, "\(history)") { [history = history as String] in
+                Self.explore(History(rawValue: history), nil, expecting: [])
             }
         }
     }

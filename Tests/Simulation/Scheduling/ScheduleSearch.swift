@@ -14,7 +14,8 @@ struct ScheduleSearch {
     private static let isFull = environment["SIMULATION_SCHEDULES"] == "all"
     static let firstSeed = environment["SIMULATION_SEED"].flatMap(UInt64.init) ?? 1
 
-    /// The test, as `SUITE/FUNCTION`.
+    /// The test, as `SUITE/FUNCTION`. The filter in a message begins with the target, since the name of one suite ends
+    /// like that of another one.
     let name: String
 
     /// Visits schedules in the order of their preemptions, and records an issue for the first that fails.
@@ -31,7 +32,8 @@ struct ScheduleSearch {
                     Issue.record(
                         """
                         \(name): \(error)
-                        repeat with: SIMULATION_SCHEDULE='\(exploration.description)' swift test --filter \(name)
+                        repeat with: SIMULATION_SCHEDULE='\(exploration.description)' \
+                        swift test --filter Simulation.\(name)
                         """)
                     return
                 }
@@ -53,7 +55,7 @@ struct ScheduleSearch {
                 Issue.record(
                     """
                     \(name): \(error)
-                    repeat with: SIMULATION_SEED=\(seed) swift test --filter \(name)
+                    repeat with: SIMULATION_SEED=\(seed) swift test --filter Simulation.\(name)
                     """)
                 return
             }

@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func longHistoriesByDrawnSchedules() {
-        ScheduleSearch(name: "ScheduleTests/longHistories").draw { seed in
+        ScheduleSearch(name: "ScheduleTests/longHistoriesByDrawnSchedules").draw { seed in
             var random = RandomStream(seed.derived(part: "history"))
             let durability = [Durability.full, .full, .periodic, .none][random.below(4)]
             let threads = (0..<(2 + random.below(4))).map { _ in

@@ -1,3 +1,4 @@
+import StrataFiles
 import Testing
 
 @testable import StrataStorage
@@ -170,9 +171,10 @@ import Testing
     }
 
     /// Any order of calls by threads, compared with a list of events.
-    @Test func anyOrderKeepsTheInvariants() {
+    @Test func anyOrderKeepsTheInvariants() throws {
+        let allocator = try SpaceTests.Bench().allocator
         for seed in UInt64(1)...200 {
-            var walk = Walk(seed)
+            var walk = Walk(seed, allocator)
             for step in 0..<300 { walk.step("seed \(seed), step \(step)") }
         }
     }
@@ -191,14 +193,23 @@ private struct Walk {
     var syncTo: (version: UInt64, records: Int)?
     /// The version that became durable last.
     var shown: UInt64 = 0
+    let visible: VisibleVersion
+    /// Versions that have been committed, and have not lost their protection.
+    var protected: Set<UInt64> = [0]
 
-    init(_ seed: UInt64) { random = SplitMix64(seed: seed) }
+    /// - Parameter allocator: the walk protects no version there.
+    init(_ seed: UInt64, _ allocator: PageAllocator) {
+        random = SplitMix64(seed: seed)
+        visible = VisibleVersion(
+            CommitQueueTests.version(0), processes: nil, allocator: allocator, scheduling: SystemScheduling())
+    }
 
     mutating func step(_ place: String) {
         switch random.next() % 8 {
         case 0, 1, 2:
             let isHeldBack = random.next() % 3 == 0
             CommitQueueTests.append(&queue, next, isHeldBack: isHeldBack)
+            protected.insert(next)
             next += 1
         case 3:
             queue.endBatch()
@@ -225,9 +236,15 @@ private struct Walk {
     }
 
     private mutating func endLead(_ version: UInt64, _ place: String) {
-        for found in CommitQueueTests.shown(queue.endLead(through: version, isSynced: true, wasKept: true)) {
+        let durable = queue.endLead(through: version, isSynced: true, wasKept: true)
+        for found in CommitQueueTests.shown(durable) {
             #expect(found == shown + 1, "\(place): out of order")
             shown = found
+        }
+        if let durable {
+            visible.replace(by: durable).forEach {
+                #expect(protected.remove($0) != nil, "\(place): \($0) lost its protection twice")
+            }
         }
         isLeading = false
         syncTo = nil
@@ -235,9 +252,10 @@ private struct Walk {
 
     private func check(_ place: String) {
         #expect(Int(queue.durable) <= syncedRecords, "\(place): durable without a sync")
-        #expect(shown == queue.durable, "\(place)")
+        #expect(shown == queue.durable && visible.version == queue.durable, "\(place)")
         #expect(queue.committed.version == next - 1, "\(place)")
         #expect(queue.isLeading == isLeading, "\(place)")
         #expect(log == (0..<log.count).map { UInt8(truncatingIfNeeded: $0 + 1) }, "\(place): order of the log")
+        #expect(protected == Set(queue.durable..<next), "\(place): protected are all that may still be needed")
     }
 }

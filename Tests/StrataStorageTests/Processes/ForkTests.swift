@@ -1,7 +1,8 @@
 import Platform
 import StrataFiles
-import StrataStorage
 import Testing
+
+@testable import StrataStorage
 
 /// Processes that fork while they have a store open: its locks belong to the open file, which parent and child share.
 @Suite(.serialized, .enabled(if: StoreWorkerProcess.executable != nil && POSIXFileSystem().isShared))
@@ -51,6 +52,9 @@ struct ForkTests {
         let first = try StoreWorkerProcess(path, ["once", "1"], name: "first")
         #expect(first.wait() == 0, "\(first.errors)")
         let worker = try StoreWorkerProcess(path, ["fork-pin"], name: "worker")
+        try worker.waitFor("e")
+        #expect(owner.processes?.pins.foreign == [owner.newestVersion.rawValue], "the child has ended the pin")
+        close(open(path + ".go", O_CREAT | O_WRONLY, 0o644))
         try worker.waitFor("p")
         for value in 1...40 as ClosedRange<Int64> {
             let transaction = try owner.beginWrite()

@@ -5,7 +5,8 @@ import Testing
 
 /// Page allocation, compared with a model of every page.
 @Suite struct SpaceTests {
-    private struct Bench {
+    /// An allocator of pages in memory.
+    struct Bench {
         let file: any File
         let allocator: PageAllocator
 

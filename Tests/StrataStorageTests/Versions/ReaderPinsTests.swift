@@ -191,8 +191,16 @@ import Testing
     }
 
     private static func pin(_ pins: ReaderPins) throws -> (pin: ReaderPin, checksSize: Bool) {
-        guard case .pinned(let pin, let checksSize) = pins.pin() else { throw StorageError.closed }
-        return (pin, checksSize)
+        let attempt = pins.pin()
+        let pinned: (pin: ReaderPin, checksSize: Bool)? =
+            if case .pinned(let pin, let checksSize) = attempt { (pin, checksSize) } else { nil }
+        return try #require(pinned, "no pin: \(attempt)")
+    }
+
+    private static func expectNone(_ pins: ReaderPins) {
+        let attempt = pins.pin()
+        if case .none = attempt { return }
+        Issue.record("a pin of no version: \(attempt)")
     }
 
     @Test func theFirstPinAndOneInSixtyFourChecksTheSize() throws {
@@ -213,7 +221,7 @@ import Testing
         let early = pins.release(held[0])
         let (count, isPinned) = pins.retire()
         #expect(!early && count == 3 && isPinned)
-        guard case .none = pins.pin() else { throw StorageError.closed }
+        Self.expectNone(pins)
         let ends = [pins.release(held[2]), pins.release(held[1])]
         #expect(ends == [false, true])
         #expect(pins.free(held[1]) == 7)
@@ -223,8 +231,9 @@ import Testing
         let pins = Self.pins(mostPins: 3)
         for _ in 0..<3 { _ = pins.release(try Self.pin(pins).pin) }
         #expect(pins.isWorn)
-        guard case .outdated(let pin) = pins.pin() else { throw StorageError.closed }
-        _ = pins.release(pin)
+        let attempt = pins.pin()
+        let outdated: ReaderPin? = if case .outdated(let pin) = attempt { pin } else { nil }
+        _ = pins.release(try #require(outdated, "a version that is worn: \(attempt)"))
         let (count, isPinned) = pins.retire()
         #expect(count == 4 && !isPinned && !pins.isWorn)
     }
@@ -232,20 +241,21 @@ import Testing
     @Test func whenAllSlotsAreInUseNoVersionIsShared() throws {
         let pins = Self.pins()
         var held: [ReaderPin] = []
-        for number in UInt64(8)... {
+        var isShared = true
+        for number in UInt64(8)..<1000 where isShared {
             held.append(try Self.pin(pins).pin)
             let isPinned = pins.retire().isPinned
             #expect(isPinned)
-            if !pins.share(CommitQueueTests.version(number), publication: nil, isStored: false) { break }
+            isShared = pins.share(CommitQueueTests.version(number), publication: nil, isStored: false)
         }
-        #expect(held.count == 256)
-        guard case .none = pins.pin() else { throw StorageError.closed }
+        #expect(held.count == 256 && !isShared)
+        Self.expectNone(pins)
         for pin in held {
             let isLast = pins.release(pin)
             #expect(isLast)
             _ = pins.free(pin)
         }
-        let isShared = pins.share(CommitQueueTests.version(999), publication: nil, isStored: false)
+        isShared = pins.share(CommitQueueTests.version(1000), publication: nil, isStored: false)
         #expect(isShared)
     }
 }
