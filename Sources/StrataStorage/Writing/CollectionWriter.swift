@@ -264,7 +264,7 @@ package struct CollectionWriter {
     }
 }
 
-extension WriteTransaction {
+extension WriteTransaction: HeldBackChanges {
     package var collections: CollectionWriter { CollectionWriter(self) }
 
     /// Writes to inner collections.

@@ -47,7 +47,7 @@ package final class WriteTransaction {
         // commit compares the versions.
         let listed = store.commits.wasObserved.load(ordering: .acquiring) ? nodes.limits.listedChanges : 0
         changes = ChangeCollector(base.definitions.unchanged, limit: listed)
-        view.writer = self
+        view.heldBack = self
     }
 
     deinit { if !isEnded { rollback() } }
@@ -361,7 +361,7 @@ package final class WriteTransaction {
     func end(_ end: End) {
         if isEnded { return }
         isEnded = true
-        view.writer = nil
+        view.heldBack = nil
         workspace.collections.removeAll()
         nodes.beforeFirstPage = nil
         // In a forked child none of the parent's state may be touched.
