@@ -21,10 +21,7 @@ struct Floors {
         folders: [
             "Format", "Pages", "Log", "Processes", "Rows", "Entries", "Collections", "Versions", "Writing", "Store",
         ],
-        exceptions: [
-            "Writing: Store": "a transaction ends by handing itself to its store",
-            "Writing: ResultPin": "an open transaction keeps the pin for what it will make, which its store gives",
-        ])
+        exceptions: [:])
 
     /// A parsed file of the room.
     struct File {
