@@ -2,7 +2,7 @@
 ///
 /// Concurrency: guarded by the write gate.
 protocol HeldBackChanges: AnyObject {
-    /// Whether ``openCollection(_:_:_:)`` has an answer for any cell.
+    /// Whether ``openCollection(_:_:column:)`` has an answer for any cell.
     var hasOpenCollections: Bool { get }
 
     /// Writes the pending changes of a table's rows to its tree.
@@ -12,5 +12,5 @@ protocol HeldBackChanges: AnyObject {
     func flushEntries(_ table: Int) throws(StorageError)
 
     /// The open collection of a cell; nil if the transaction has not changed it.
-    func openCollection(_ table: Int, _ key: RowKey, _ column: Int) -> CollectionCell?
+    func openCollection(_ table: Int, _ key: RowKey, column: Int) -> CollectionCell?
 }

@@ -274,7 +274,7 @@ extension TransactionChanges: HeldBackChanges {
     var hasOpenCollections: Bool { !workspace.collections.isEmpty }
 
     /// The open collection of a cell; nil if the transaction has not changed it.
-    func openCollection(_ table: Int, _ key: RowKey, _ column: Int) -> CollectionCell? {
+    func openCollection(_ table: Int, _ key: RowKey, column: Int) -> CollectionCell? {
         if workspace.collections.isEmpty { return nil }
         let plan = plans[table]
         return workspace.collections.find(
