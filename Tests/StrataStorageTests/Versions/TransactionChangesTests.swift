@@ -120,6 +120,17 @@ import Testing
         changes.endUse(.undone)
     }
 
+    @Test func `a guest claims ownership before a spill takes pages, and its changes cannot be repeated then`() throws {
+        let turn = Turn()
+        let changes = begin(turn: turn)
+        try changes.apply(schema: CheckedStore.schema)
+        try insert(changes, 1)
+        try changes.spill()
+        #expect(turn.claims == [false] && pages.written > 0)
+        #expect(try integer(changes.view, 1) == 2)
+        changes.endUse(.undone)
+    }
+
     @Test(arguments: [false, true])
     func `without space the changes ask for held pages, but not in a replay`(isReplay: Bool) throws {
         let full = try Self(isFull: true)
