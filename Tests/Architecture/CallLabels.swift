@@ -37,7 +37,7 @@ enum CallLabels {
         "Sources/Strata": 228,
         "Sources/StrataCrypto": 2,
         "Sources/StrataRepair": 21,
-        "Sources/StrataStorage": 180,
+        "Sources/StrataStorage": 179,
         "Sources/StrataTool": 3,
     ]
 

@@ -21,13 +21,7 @@ struct Floors {
         folders: [
             "Format", "Pages", "Log", "Processes", "Rows", "Entries", "Collections", "Versions", "Writing", "Store",
         ],
-        exceptions: [
-            "Versions: WriteTransaction":
-                "a transaction reads its changes through a view, which flushes its pending operations before each read",
-            "Versions: Store": "a version's view keeps its store, and gives the pin back to it at its end",
-            "Writing: Store": "a transaction ends by handing itself to its store",
-            "Writing: ResultPin": "an open transaction keeps the pin for what it will make, which its store gives",
-        ])
+        exceptions: [:])
 
     /// A parsed file of the room.
     struct File {

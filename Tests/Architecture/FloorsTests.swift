@@ -113,8 +113,8 @@ struct FloorsTests {
                 "func planted(_ reader: PageReader) { reader.plantedBelow() }"
             ),
             (
-                .storage, "WriteTransaction", "Store", "Writing",
-                "extension WriteTransaction {\n    func b() { plantedBelow() }\n}"
+                .storage, "TransactionChanges", "Store", "Writing",
+                "extension TransactionChanges {\n    func b() { plantedBelow() }\n}"
             ),
             (.storage, "Grants", "Store", "Processes", "func planted(_ slots: Slots) { slots.grants.plantedBelow() }"),
             (.objects, "RealmInstance", "Realm", "Objects", "let planted = instance.plantedBelow()"),

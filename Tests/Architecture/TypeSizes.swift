@@ -19,7 +19,6 @@ enum TypeSizes {
         "Sources/StrataStorage: Group": "the layout of a row group, which its readers and its encoder share",
         "Sources/StrataStorage: ReadView": "what readers of a version call, with a function for each kind of answer",
         "Sources/StrataStorage: TableEditor": "rows of one table in a write: inserted, changed, deleted, written",
-        "Sources/StrataStorage: WriteTransaction": "what a writer calls, with the steps of a commit",
         "Sources/Reporting: RunDigest":
             "one value that all reports are made from; each table of it is a function alone",
         "Benchmarks/SQLiteEngine: SQLiteSession":

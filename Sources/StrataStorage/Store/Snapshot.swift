@@ -8,14 +8,14 @@ package struct Snapshot: Sendable {
 
     /// - Precondition: the version is pinned for this snapshot.
     init(_ store: Store, _ version: VersionState, _ publication: UInt64? = nil) {
-        view = ReadView(version, store.reader, pinnedIn: store)
+        view = ReadView(version, store.reader, pin: Pin(of: version.version, in: store))
         self.publication = publication
     }
 
     /// - Parameter pin: passes to the view.
     init(_ store: Store, _ pin: ReaderPin) {
         (view, publication) = pin.withVersion { version in
-            (ReadView(version.state, store.reader, pinnedIn: store, by: pin), version.publication)
+            (ReadView(version.state, store.reader, pin: Pin(pin, in: store)), version.publication)
         }
     }
 

@@ -310,7 +310,7 @@ extension ReadView {
     /// The current collection of a row, with the open transaction's changes.
     /// - Throws: `misuse(.noSuchRow)`.
     func collectionCell(_ table: Int, _ key: RowKey, _ column: Int) throws(StorageError) -> CollectionCell {
-        if let open = writer?.openCollection(table, key, column) { return open }
+        if let open = heldBack?.openCollection(table, key, column: column) { return open }
         guard let row = try locate(table, key) else { throw .misuse(.noSuchRow) }
         return try collectionCell(row, column)
     }
@@ -322,12 +322,14 @@ extension ReadView {
     ) throws(StorageError) -> CollectionCell {
         let cell = try collectionCell(row, column)
         // The cell of an open collection holds a handle.
-        guard case .tree = cell, let open = writer?.openCollection(Int(row.table), key, column) else { return cell }
+        guard case .tree = cell, let open = heldBack?.openCollection(Int(row.table), key, column: column) else {
+            return cell
+        }
         return open
     }
 
     /// Whether the transaction has open collections, which filters cannot read.
-    package var hasOpenCollections: Bool { writer?.hasOpenCollections ?? false }
+    package var hasOpenCollections: Bool { heldBack?.hasOpenCollections ?? false }
 
     /// Number of links from one row to another by a link column of `table`, to which the first row belongs.
     /// - Complexity: O(log links).

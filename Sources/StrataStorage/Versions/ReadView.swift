@@ -12,32 +12,24 @@ package final class ReadView: Sendable {
     @exclusivity(unchecked) private nonisolated(unsafe) var columnIDs: UnsafeMutablePointer<ColumnIDs.Table>
     @exclusivity(unchecked) private nonisolated(unsafe) var tableCount: Int
     let reader: PageReader
-    /// The open transaction, which sets this to nil at its end. A read first applies its pending operations. Guarded by
-    /// the write gate.
-    nonisolated(unsafe) unowned(unsafe) var writer: WriteTransaction?
+    /// What the open transaction holds back, which sets this to nil at its end. A read first applies what is pending.
+    /// Guarded by the write gate.
+    nonisolated(unsafe) unowned(unsafe) var heldBack: (any HeldBackChanges)?
     private let isWriter: Bool
-    /// The store in which the view's version is pinned until the view's deinit; nil in a transaction's view.
-    private let pinnedIn: Store?
-    /// That pin, if it was taken without a lock.
-    private let pin: ReaderPin?
+    /// Keeps the version readable; nil if the view's creator does that.
+    private let pin: Pin?
     /// Counts the writes of a transaction. Row locations from before the last write are invalid.
     @exclusivity(unchecked) package nonisolated(unsafe) internal(set) var generation: UInt64 = 0
 
     init(
-        _ state: VersionState, _ reader: PageReader, isWriter: Bool = false, pinnedIn: Store? = nil,
-        by pin: ReaderPin? = nil
+        _ state: VersionState, _ reader: PageReader, isWriter: Bool = false, pin: consuming Pin? = nil
     ) {
         self.state = state
         columnIDs = state.definitions.columnIDs.tables
         tableCount = state.definitions.columnIDs.count
         self.reader = reader
         self.isWriter = isWriter
-        self.pinnedIn = pinnedIn
         self.pin = pin
-    }
-
-    deinit {
-        if let pin { pinnedIn?.unpin(pin) } else { pinnedIn?.unpin(state.version) }
     }
 
     /// Adopts the transaction's new schema.
@@ -51,17 +43,18 @@ package final class ReadView: Sendable {
 
     @inline(__always)
     func prepareRows(_ table: Int) throws(StorageError) {
-        if isWriter { try openWriter().flushRows(table) }
+        if isWriter { try openChanges().flushRows(table) }
     }
 
     func prepareEntries(_ table: Int) throws(StorageError) {
-        if isWriter { try openWriter().flushEntries(table) }
+        if isWriter { try openChanges().flushEntries(table) }
     }
 
-    /// The transaction of this view. After its end the view cannot be read: the arena has the next transaction's nodes.
-    private func openWriter() throws(StorageError) -> WriteTransaction {
-        guard let writer else { throw .misuse(.transactionEnded) }
-        return writer
+    /// What the transaction of this view holds back. After the transaction's end the view cannot be read: the arena has
+    /// the next transaction's nodes.
+    private func openChanges() throws(StorageError) -> any HeldBackChanges {
+        guard let heldBack else { throw .misuse(.transactionEnded) }
+        return heldBack
     }
 
     /// Number of rows of a table. O(1): the root has the count.
@@ -116,7 +109,7 @@ package final class ReadView: Sendable {
 
     @inline(__always)
     func position(_ row: RowLocation, _ column: Int) throws(StorageError) -> Int? {
-        if isWriter { _ = try openWriter() }
+        if isWriter { _ = try openChanges() }
         let table = Int(row.table)
         let wanted = column + RowSet.firstUserColumn
         precondition(table < tableCount && wanted >= 0 && wanted < columnIDs[table].count, "no such column")
@@ -219,7 +212,7 @@ package final class ReadView: Sendable {
 
     /// The version that created the row: with table and key, its identity.
     package func creationVersion(_ row: RowLocation) throws(StorageError) -> TransactionID {
-        if isWriter { _ = try openWriter() }
+        if isWriter { _ = try openChanges() }
         let (segment, index) = try Group(row.group).value(
             RowSet.createdColumn, at: row.slot, kind: .integer, from: reader)
         let version = segment.integer(index)

@@ -1,6 +1,6 @@
 extension CommitNotice {
     /// The notice of a transaction, for when it is committed and visible.
-    init(of transaction: WriteTransaction) {
+    init(of transaction: TransactionChanges) {
         self.init(
             version: TransactionID(transaction.version), changes: transaction.changes.result,
             schemaChanged: transaction.schemaChanged)

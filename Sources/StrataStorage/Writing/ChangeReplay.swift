@@ -1,9 +1,9 @@
 /// Replays records in a transaction: those of a log, and those of guests' transactions.
 struct ChangeReplay {
-    private let transaction: WriteTransaction
+    private let transaction: TransactionChanges
     private var view: ReadView { transaction.view }
 
-    init(in transaction: WriteTransaction) { self.transaction = transaction }
+    init(in transaction: TransactionChanges) { self.transaction = transaction }
 
     /// Replays the records of consecutive commits.
     func apply(

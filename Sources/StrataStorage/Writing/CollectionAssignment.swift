@@ -1,6 +1,6 @@
 /// Sets a collection to given elements: equal elements at both ends stay, and those between are replaced.
 struct CollectionAssignment {
-    private let transaction: WriteTransaction
+    private let transaction: TransactionChanges
     private let path: [Int]
     private let table: Int
     private let key: RowKey
@@ -9,7 +9,7 @@ struct CollectionAssignment {
 
     /// - Parameter path: of an inner collection.
     init(
-        _ transaction: WriteTransaction, path: [Int], table: Int, key: RowKey, column: Int,
+        _ transaction: TransactionChanges, path: [Int], table: Int, key: RowKey, column: Int,
         wanted: CollectionElements
     ) {
         self.path = path

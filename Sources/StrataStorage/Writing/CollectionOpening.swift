@@ -5,14 +5,14 @@
 /// 2. ``CollectionPlacing`` writes it to its row when the transaction ends or spills.
 /// 3. An inner collection is changed in a tree of its own, too, which its element references: ``InnerCollections``.
 struct CollectionOpening {
-    private let transaction: WriteTransaction
+    private let transaction: TransactionChanges
     /// Places of the elements around the collection, from the outside; empty for a row's own.
     private let path: [Int]
     private var view: ReadView { transaction.view }
     private var workspace: WriterWorkspace { transaction.workspace }
     private var nodes: TransactionNodes { transaction.nodes }
 
-    init(_ transaction: WriteTransaction, _ path: [Int] = []) {
+    init(_ transaction: TransactionChanges, _ path: [Int] = []) {
         self.transaction = transaction
         self.path = path
     }

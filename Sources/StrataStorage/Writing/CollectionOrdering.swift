@@ -1,13 +1,13 @@
 /// Sorts the elements of a set, or the keys of a map, and removes duplicates. A salvage needs this after it has
 /// replayed a log, whose operations name places, on the remains of a collection.
 struct CollectionOrdering {
-    private let transaction: WriteTransaction
+    private let transaction: TransactionChanges
     private let table: Int
     private let key: RowKey
     private let column: Int
 
     /// - Parameter column: one of collections.
-    init(_ transaction: WriteTransaction, table: Int, key: RowKey, column: Int) {
+    init(_ transaction: TransactionChanges, table: Int, key: RowKey, column: Int) {
         self.transaction = transaction
         self.table = table
         self.key = key

@@ -5,12 +5,12 @@
 /// 2. The tree of any other collection is placed together with all nodes, and its root overwrites the handle. So no
 ///    committed version has a handle.
 struct CollectionPlacing {
-    private let transaction: WriteTransaction
+    private let transaction: TransactionChanges
     private var view: ReadView { transaction.view }
     private var workspace: WriterWorkspace { transaction.workspace }
     private var nodes: TransactionNodes { transaction.nodes }
 
-    init(_ transaction: WriteTransaction) { self.transaction = transaction }
+    init(_ transaction: TransactionChanges) { self.transaction = transaction }
 
     /// Stores small collections in their rows, and brings the handles of the others to the arena, so that ``seal(_:)``
     /// can overwrite them. No operations are pending in the tables' editors; rows must not change before ``seal(_:)``.

@@ -1,6 +1,6 @@
 /// Replays a record's operations on elements of collections, each on the result of the operations before it.
 package struct CollectionReplay {
-    private let transaction: WriteTransaction
+    private let transaction: TransactionChanges
     /// The collection that operations on elements apply to; nil if the record has named none since its last operation
     /// on a row or table.
     private var target: Target?
@@ -14,7 +14,7 @@ package struct CollectionReplay {
         var collection: CollectionColumn
     }
 
-    package init(in transaction: WriteTransaction) { self.transaction = transaction }
+    package init(in transaction: TransactionChanges) { self.transaction = transaction }
 
     /// Applies an operation on a collection.
     /// - Parameter changes: the reader that returned the operation; its cells are read here.

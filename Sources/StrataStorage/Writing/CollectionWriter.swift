@@ -2,7 +2,7 @@
 ///
 /// ``CollectionOpening`` says where changed collections are until the commit.
 package struct CollectionWriter {
-    private let transaction: WriteTransaction
+    private let transaction: TransactionChanges
     /// Places of the elements around the collection, from the outside; empty for a row's own.
     private let path: [Int]
     private let opening: CollectionOpening
@@ -10,7 +10,7 @@ package struct CollectionWriter {
     private var workspace: WriterWorkspace { transaction.workspace }
     private var nodes: TransactionNodes { transaction.nodes }
 
-    init(_ transaction: WriteTransaction, _ path: [Int] = []) {
+    init(_ transaction: TransactionChanges, _ path: [Int] = []) {
         self.transaction = transaction
         self.path = path
         opening = CollectionOpening(transaction, path)
@@ -25,7 +25,7 @@ package struct CollectionWriter {
     ) throws(StorageError) {
         try transaction.check(table)
         if let elements {
-            if transaction.guest != nil { try transaction.prepareAsGuest(elements) }
+            if transaction.lentTurn != nil { try transaction.prepareAsGuest(elements) }
             nodes.usesReserve = false
         }
         do throws(StorageError) {
@@ -264,7 +264,7 @@ package struct CollectionWriter {
     }
 }
 
-extension WriteTransaction {
+extension TransactionChanges: HeldBackChanges {
     package var collections: CollectionWriter { CollectionWriter(self) }
 
     /// Writes to inner collections.
@@ -274,7 +274,7 @@ extension WriteTransaction {
     var hasOpenCollections: Bool { !workspace.collections.isEmpty }
 
     /// The open collection of a cell; nil if the transaction has not changed it.
-    func openCollection(_ table: Int, _ key: RowKey, _ column: Int) -> CollectionCell? {
+    func openCollection(_ table: Int, _ key: RowKey, column: Int) -> CollectionCell? {
         if workspace.collections.isEmpty { return nil }
         let plan = plans[table]
         return workspace.collections.find(

@@ -1,12 +1,12 @@
 /// Notes changes of the backlinks for links among the elements of an open collection.
 struct ElementLinks {
-    private let transaction: WriteTransaction
+    private let transaction: TransactionChanges
     private let collection: OpenCollection
     private let table: Int
     private var workspace: WriterWorkspace { transaction.workspace }
 
     /// - Parameter table: position of the owner's table.
-    init(_ transaction: WriteTransaction, _ collection: OpenCollection, _ table: Int) {
+    init(_ transaction: TransactionChanges, _ collection: OpenCollection, _ table: Int) {
         self.transaction = transaction
         self.collection = collection
         self.table = table

@@ -5,11 +5,11 @@
 /// collection is changed, or the transaction ends or spills, an inner collection whose tree is one leaf is stored in
 /// its element, if its bytes are short enough for a cell.
 struct InnerCollections {
-    private let transaction: WriteTransaction
+    private let transaction: TransactionChanges
     private var workspace: WriterWorkspace { transaction.workspace }
     private var nodes: TransactionNodes { transaction.nodes }
 
-    init(_ transaction: WriteTransaction) { self.transaction = transaction }
+    init(_ transaction: TransactionChanges) { self.transaction = transaction }
 
     /// Opens the collection at the end of a path.
     /// - Parameters:

@@ -9,27 +9,14 @@ protocol LentTurn {
     /// - Throws: `commitOutcomeUnknown` if a recovery was necessary, and it did not bring back the transaction's base,
     ///   or the transaction cannot be repeated; `turnTakenBack` if this process was stopped meanwhile; `noSpace`,
     ///   `busy` if the owner cannot hand ownership over.
-    func claim(_ transaction: WriteTransaction, canRepeat: Bool) throws(StorageError)
-
-    /// Submits the finished transaction to the owner, and waits until it is durable. Releases the write gate.
-    func commit(_ transaction: WriteTransaction) throws(StorageError) -> TransactionID
-
-    /// Ends the transaction without a commit. Releases the write gate.
-    /// - Returns: whether the transaction's base is durable.
-    func rollBack(_ transaction: WriteTransaction) -> Bool
-
-    /// Waits until the owner has made a version durable and published it.
-    /// - Parameter recovers: if the owner dies, this thread takes the write gate, makes this process the owner and
-    ///   recovers. The caller does not hold the gate then.
-    /// - Returns: false if the version was lost when its owner died, or may have been.
-    func waitUntilPublished(_ version: UInt64, recovers: Bool) -> Bool
+    func claim(_ transaction: TransactionChanges, canRepeat: Bool) throws(StorageError)
 }
 
 extension LentTurn {
     /// Claims ownership before an operation that a guest cannot make.
     /// - Parameter isLong: the operation writes a long value.
     fileprivate func prepare(
-        _ transaction: WriteTransaction, cells: Int, bytes: Int, isLong: Bool
+        _ transaction: TransactionChanges, cells: Int, bytes: Int, isLong: Bool
     ) throws(StorageError) {
         let used = transaction.workspace.recorder.byteCount
         let isTooLarge = transaction.workspace.recorder.isTooLarge
@@ -40,7 +27,7 @@ extension LentTurn {
 
     /// As ``prepare(_:cells:bytes:isLong:)``, for elements of a collection.
     /// - Parameter bytes: of their cells in the record.
-    fileprivate func prepare(_ transaction: WriteTransaction, bytes: Int, isLong: Bool) throws(StorageError) {
+    fileprivate func prepare(_ transaction: TransactionChanges, bytes: Int, isLong: Bool) throws(StorageError) {
         let used = transaction.workspace.recorder.byteCount
         let isTooLarge = transaction.workspace.recorder.isTooLarge
         // An upper bound: the elements' place takes less than 96 bytes.
@@ -49,10 +36,10 @@ extension LentTurn {
     }
 }
 
-extension WriteTransaction {
+extension TransactionChanges {
     /// Claims ownership before an operation that a guest cannot make.
     func prepareAsGuest(_ cells: UnsafeBufferPointer<Cell>) throws(StorageError) {
-        guard let guest else { return }
+        guard let lentTurn else { return }
         var bytes = 0
         var isLong = false
         for cell in cells where cell.kind == .bytes {
@@ -60,7 +47,7 @@ extension WriteTransaction {
             if cell.count > nodes.limits.inlineBytes { isLong = true }
         }
         do throws(StorageError) {
-            try guest.prepare(self, cells: cells.count, bytes: bytes, isLong: isLong)
+            try lentTurn.prepare(self, cells: cells.count, bytes: bytes, isLong: isLong)
         } catch {
             throw noted(error)
         }
@@ -68,7 +55,7 @@ extension WriteTransaction {
 
     /// Does for elements of a collection what ``prepareAsGuest(_:)`` does for cells.
     func prepareAsGuest(_ elements: CollectionElements) throws(StorageError) {
-        guard let guest else { return }
+        guard let lentTurn else { return }
         var bytes = 0
         var isLong = false
         for column in [elements.values, elements.keys].compactMap(\.self) {
@@ -78,14 +65,16 @@ extension WriteTransaction {
                 if cell.kind == .bytes, cell.count > nodes.limits.inlineBytes { isLong = true }
             }
         }
-        do throws(StorageError) { try guest.prepare(self, bytes: bytes, isLong: isLong) } catch { throw noted(error) }
+        do throws(StorageError) { try lentTurn.prepare(self, bytes: bytes, isLong: isLong) } catch {
+            throw noted(error)
+        }
     }
 
     func prepareAsGuest(_ cell: Cell) throws(StorageError) {
-        guard let guest else { return }
+        guard let lentTurn else { return }
         let bytes = cell.kind == .bytes ? cell.count : 0
         do throws(StorageError) {
-            try guest.prepare(self, cells: 1, bytes: bytes, isLong: bytes > nodes.limits.inlineBytes)
+            try lentTurn.prepare(self, cells: 1, bytes: bytes, isLong: bytes > nodes.limits.inlineBytes)
         } catch {
             throw noted(error)
         }

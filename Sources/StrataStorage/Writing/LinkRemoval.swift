@@ -1,20 +1,20 @@
 /// Removes the links to rows that will be deleted.
 struct LinkRemoval {
     private let targets: LinkTargets
-    private let transaction: WriteTransaction
+    private let transaction: TransactionChanges
     private var view: ReadView { transaction.view }
 
-    init(to target: RowKey, transaction: WriteTransaction) {
+    init(to target: RowKey, transaction: TransactionChanges) {
         targets = LinkTargets([target.rawValue])
         self.transaction = transaction
     }
 
     /// - Parameter targets: rows of one table.
-    init(to targets: [Int64], transaction: WriteTransaction) {
+    init(to targets: [Int64], transaction: TransactionChanges) {
         self.init(LinkTargets(targets), transaction)
     }
 
-    private init(_ targets: LinkTargets, _ transaction: WriteTransaction) {
+    private init(_ targets: LinkTargets, _ transaction: TransactionChanges) {
         self.targets = targets
         self.transaction = transaction
     }

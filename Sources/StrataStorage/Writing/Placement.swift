@@ -135,7 +135,7 @@ struct Placement {
     }
 
     /// Writes the nodes; nodes that adjoin in the arena and in the file are written by one call.
-    func write(_ store: Store) throws(StorageError) {
+    func write(by pageWriter: any PageWriting) throws(StorageError) {
         let sizes = nodes.arena.nodePages
         var index = 0
         while index < sizes.count {
@@ -151,7 +151,7 @@ struct Placement {
             }
             let bytes = UnsafeRawBufferPointer(
                 start: nodes.arena.pointer(index), count: (end - index) * Format.pageSize)
-            try store.checkpoints.writePages(bytes, at: first)
+            try pageWriter.writePages(bytes, at: first)
             index = end
         }
     }
@@ -164,7 +164,7 @@ struct Placement {
 // crash. A node that changes again is copied to the arena once more, and the next spill uses the pages of its earlier
 // copy.
 
-extension WriteTransaction {
+extension TransactionChanges {
     /// Places and writes all nodes of the transaction, unsynced.
     /// - Returns: the new version.
     /// - Throws: `noSpace` before any write; the transaction can then be rolled back.
@@ -194,7 +194,7 @@ extension WriteTransaction {
     /// that the last checkpoint's free map does not know, and must not become a checkpoint.
     func makePlacement() throws(StorageError) -> Placement {
         do throws(StorageError) { return try Placement(nodes) } catch {
-            guard case .noSpace = error, !isReplay, try store.checkpoints.releaseHeldPages() else { throw error }
+            guard case .noSpace = error, !isReplay, try pageWriter.releaseHeldPages() else { throw error }
             return try Placement(nodes)
         }
     }
@@ -209,7 +209,7 @@ extension WriteTransaction {
         try placement.seal(&state.tables)
         RootNode.write(state, to: rootNode)
         state.root = try placement.seal(rootReference)
-        try placement.write(store)
+        try placement.write(by: pageWriter)
         return state
     }
 
@@ -230,7 +230,7 @@ extension WriteTransaction {
         do throws(StorageError) {
             try CollectionPlacing(self).seal(placement)
             try placement.seal(&view.state.tables)
-            try placement.write(store)
+            try placement.write(by: pageWriter)
         } catch {
             nodes.allocator.giveBack(placement.taken)
             throw error

@@ -1,12 +1,12 @@
 /// Prepares the values of a row: long ones get nodes of their own, and long collections trees.
 struct PreparedValues {
-    private let transaction: WriteTransaction
+    private let transaction: TransactionChanges
     private let table: Int
     private let key: RowKey
     private(set) var values: [CellValue] = []
     private var collections: [OpenCollection] = []
 
-    init(_ transaction: WriteTransaction, _ table: Int, _ key: RowKey) {
+    init(_ transaction: TransactionChanges, _ table: Int, _ key: RowKey) {
         self.transaction = transaction
         self.table = table
         self.key = key

@@ -5,13 +5,13 @@
 /// 2. The entries of the deleted rows in indexes and backlinks wait, like all changes of these trees, and are removed
 ///    in order.
 struct RowDeletion {
-    private let transaction: WriteTransaction
+    private let transaction: TransactionChanges
     private let table: Int
     private let keys: [Int64]
     private var plan: TablePlan { transaction.plans[table] }
 
     /// - Parameter keys: in any order; missing rows are ignored.
-    init(_ keys: [Int64], of table: Int, transaction: WriteTransaction) {
+    init(_ keys: [Int64], of table: Int, transaction: TransactionChanges) {
         self.transaction = transaction
         self.table = table
         let isAscending = zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 }
@@ -43,9 +43,9 @@ struct RowDeletion {
 
 /// Deletes many rows at once.
 package struct BulkDeletion {
-    private let transaction: WriteTransaction
+    private let transaction: TransactionChanges
 
-    init(_ transaction: WriteTransaction) { self.transaction = transaction }
+    init(_ transaction: TransactionChanges) { self.transaction = transaction }
 
     /// Deletes rows, and every link to one. Missing rows are ignored.
     /// - Complexity: O(log rows) per row and link; less if many are close together.
@@ -68,7 +68,7 @@ package struct BulkDeletion {
     }
 }
 
-extension WriteTransaction {
+extension TransactionChanges {
     package var bulk: BulkDeletion { BulkDeletion(self) }
 
     /// Whether a column is an empty collection of links, which has no entries.

@@ -1,4 +1,4 @@
-extension WriteTransaction {
+extension TransactionChanges {
     /// Changes the schema to `new`; tables and columns are identified by their ids.
     ///
     /// Existing rows have the default in added columns; removed columns are dropped; renamed ones keep their values. An

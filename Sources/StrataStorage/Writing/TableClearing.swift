@@ -5,12 +5,12 @@
 /// 2. The record has one operation for each table with rows, and a replay clears the table in the same way.
 /// 3. Keys stay used: a table keeps its next key.
 struct TableClearing {
-    private let transaction: WriteTransaction
+    private let transaction: TransactionChanges
     private let tables: [Int]
     private var view: ReadView { transaction.view }
 
     /// - Parameter tables: to be cleared, each once.
-    init(_ tables: [Int], transaction: WriteTransaction) {
+    init(_ tables: [Int], transaction: TransactionChanges) {
         self.tables = tables
         self.transaction = transaction
     }
@@ -60,7 +60,7 @@ struct TableClearing {
     }
 }
 
-extension WriteTransaction {
+extension TransactionChanges {
     /// Deletes all rows of tables, and every link to one.
     /// - Complexity: O(nodes of the tables), and O(rows of other tables that link to them).
     package func deleteAll(_ tables: [Int]) throws(StorageError) {

@@ -92,7 +92,7 @@ struct WaitingEntries {
         in view: ReadView
     ) throws(StorageError) {
         let cell: CollectionCell
-        if let open = view.writer?.openCollection(table, key, position) {
+        if let open = view.heldBack?.openCollection(table, key, column: position) {
             cell = open
         } else {
             cell = try view.collectionCell(row, position)

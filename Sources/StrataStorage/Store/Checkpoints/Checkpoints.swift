@@ -16,7 +16,7 @@ internal import StrataFiles
 ///
 /// Concurrency: guarded by the write gate, which every caller holds. Later commits continue while a background thread
 /// writes a checkpoint.
-final class Checkpoints: Sendable {
+final class Checkpoints: PageWriting, Sendable {
     /// Size of the first writes to fresh parts of a file: larger ones make every later small write slower.
     private static let freshPiece = 16384
 

@@ -38,12 +38,7 @@ struct GuestTurn: LentTurn {
             let workspace: WriterWorkspace
             if let kept = store.writer.workspace { workspace = kept } else { workspace = try store.makeWorkspace() }
             workspace.begin(base, recordLimit: Grants.recordLimit)
-            let transaction = WriteTransaction(store: store, base: base, workspace: workspace, permit)
-            transaction.guest = turn
-            workspace.nodes.beforeFirstPage = { [unowned transaction] () throws(StorageError) in
-                try transaction.guest?.claim(transaction, canRepeat: false)
-            }
-            return transaction
+            return WriteTransaction(store: store, base: base, workspace: workspace, permit, turn: turn)
         } catch {
             turn.unpin()
             processes.grants.giveBack(grant)
@@ -53,10 +48,10 @@ struct GuestTurn: LentTurn {
 
     private func unpin() { if let pin { monitor.withLock { processes.pins.unpin(pin) } } }
 
-    func claim(_ transaction: WriteTransaction, canRepeat: Bool) throws(StorageError) {
+    func claim(_ transaction: TransactionChanges, canRepeat: Bool) throws(StorageError) {
         mark(.guestClaimed)
         defer { unpin() }
-        transaction.guest = nil
+        transaction.lentTurn = nil
         transaction.nodes.beforeFirstPage = nil
         if !processes.grants.claim(grant) { throw .turnTakenBack(path: store.path) }
         // A recovery inside `becomeOwner` makes a transaction of its own: it must not reuse the open one's workspace.
@@ -88,6 +83,7 @@ struct GuestTurn: LentTurn {
 
     // MARK: The end
 
+    /// Submits the finished transaction to the owner, and waits until it is durable. Releases the write gate.
     func commit(_ transaction: WriteTransaction) throws(StorageError) -> TransactionID {
         let version = TransactionID(transaction.version)
         monitor.withLock { commits.state.observers.handIn(CommitNotice(of: transaction), transaction.version) }
@@ -105,6 +101,8 @@ struct GuestTurn: LentTurn {
         return version
     }
 
+    /// Ends the transaction without a commit. Releases the write gate.
+    /// - Returns: whether the transaction's base is durable.
     func rollBack(_ transaction: WriteTransaction) -> Bool {
         unpin()
         processes.grants.giveBack(grant)
@@ -171,6 +169,10 @@ struct GuestTurn: LentTurn {
         do throws(StorageError) { _ = try store.snapshot() } catch {}
     }
 
+    /// Waits until the owner has made a version durable and published it.
+    /// - Parameter recovers: if the owner dies, this thread takes the write gate, makes this process the owner and
+    ///   recovers. The caller does not hold the gate then.
+    /// - Returns: false if the version was lost when its owner died, or may have been.
     func waitUntilPublished(_ version: UInt64, recovers: Bool = true) -> Bool {
         changeWaiters(by: 1)
         defer { changeWaiters(by: -1) }

@@ -1,6 +1,6 @@
 internal import StrataFiles
 
-extension Store {
+extension Store: PinKeeper {
     /// Admits other processes: the store is open, and its contents are durable.
     func share(_ processes: ProcessTable) throws(StorageError) {
         commits.monitor.withLock { commits.visible.beginSharing() }

@@ -1,59 +1,58 @@
-/// The open transaction that changes the store; there is one at a time.
+/// The changes of the open transaction: its operations, and the view that reads the store with them.
 ///
-/// It changes copies of nodes in the arena; no reader sees them before the commit's version is visible. Concurrency:
-/// one thread at a time; it may change threads. The transaction holds the write gate, not a thread.
-package final class WriteTransaction {
+/// It changes copies of nodes in the arena; no reader sees them before the commit's version is visible. It knows no
+/// store: ``WriteTransaction``, its only subclass, commits the changes or rolls them back. No member is overridden.
+/// Concurrency: one thread at a time; it may change threads. Guarded by the write gate.
+package class TransactionChanges {
     /// Reads the store with the transaction's changes.
-    package let view: ReadView
-    let store: Store
-    let nodes: TransactionNodes
+    package final let view: ReadView
+    final let nodes: TransactionNodes
     /// The version that ``view`` is based on.
-    @exclusivity(unchecked) private(set) var base: VersionState
+    @exclusivity(unchecked) private(set) final var base: VersionState
     /// The version that its commit makes, and the creation version of rows that it inserts.
-    @exclusivity(unchecked) var version: UInt64
-    let workspace: WriterWorkspace
-    @exclusivity(unchecked) var plans: [TablePlan]
-    @exclusivity(unchecked) var changes: ChangeCollector
-    @exclusivity(unchecked) var schemaChanged = false
-    @exclusivity(unchecked) private(set) var isEnded = false
+    @exclusivity(unchecked) final var version: UInt64
+    final let workspace: WriterWorkspace
+    final let pageWriter: any PageWriting
+    @exclusivity(unchecked) final var plans: [TablePlan]
+    @exclusivity(unchecked) final var changes: ChangeCollector
+    @exclusivity(unchecked) final var schemaChanged = false
+    @exclusivity(unchecked) private(set) final var isEnded = false
     /// An operation failed after its first change: only a rollback is possible.
-    @exclusivity(unchecked) var isFailed = false
-    /// In a process that does not own writing: the owner's grant for this transaction.
-    @exclusivity(unchecked) var guest: (any LentTurn)?
+    @exclusivity(unchecked) final var isFailed = false
+    /// In a process that does not own writing: the turn that the owner lent for this transaction. An operation for
+    /// which that does not suffice claims ownership, and sets this to nil.
+    @exclusivity(unchecked) final var lentTurn: (any LentTurn)?
     /// Sets and maps must ascend. False while a salvage has placeholders for lost elements in them.
-    @exclusivity(unchecked) var keepsOrder = true
-    @exclusivity(unchecked) package var resultPin: ResultPin
+    @exclusivity(unchecked) final var keepsOrder = true
     /// A replay sets version numbers itself, and records no changes.
-    let isReplay: Bool
-    /// The write gate, while the transaction holds it; nil from the beginning if its creator keeps the gate.
-    @exclusivity(unchecked) private var permit: WritePermit?
+    final let isReplay: Bool
 
-    /// - Parameter workspace: begun for this transaction.
+    /// - Parameters:
+    ///   - workspace: begun for this transaction.
+    ///   - listing: most changes of each kind that are listed per table.
     init(
-        store: Store, base: VersionState, workspace: WriterWorkspace, _ permit: consuming WritePermit?,
-        isReplay: Bool = false
+        on base: VersionState, _ workspace: WriterWorkspace, pageWriter: any PageWriting, listing: Int,
+        isReplay: Bool = false, lentTurn: (any LentTurn)? = nil
     ) {
-        self.permit = permit
-        self.store = store
-        resultPin = ResultPin(store)
         self.base = base
         self.workspace = workspace
-        nodes = workspace.nodes
+        self.pageWriter = pageWriter
         self.isReplay = isReplay
+        self.lentTurn = lentTurn
+        nodes = workspace.nodes
         version = base.version + 1
         view = ReadView(base, nodes.reader, isWriter: true)
         plans = base.definitions.plans
-        // Without an observer, as in a migration at the open, no change is listed. An observer that is added before the
-        // commit compares the versions.
-        let listed = store.commits.wasObserved.load(ordering: .acquiring) ? nodes.limits.listedChanges : 0
-        changes = ChangeCollector(base.definitions.unchanged, limit: listed)
-        view.writer = self
+        changes = ChangeCollector(base.definitions.unchanged, limit: listing)
+        view.heldBack = self
+        if lentTurn == nil { return }
+        nodes.beforeFirstPage = { [unowned self] () throws(StorageError) in
+            try self.lentTurn?.claim(self, canRepeat: false)
+        }
     }
 
-    deinit { if !isEnded { rollback() } }
-
     /// Restarts on the same version, which was recovered to other pages. The caller repeats its changes.
-    func rebase(_ base: VersionState) {
+    final func rebase(_ base: VersionState) {
         self.base = base
         view.state = base
         view.layoutsChanged()
@@ -66,16 +65,16 @@ package final class WriteTransaction {
     }
 
     /// The editor of a table's rows, which the workspace owns. Valid until the schema changes.
-    @inline(__always) func editor(_ table: Int) -> Borrowed<TableEditor> { workspace.editor(table, view) }
+    @inline(__always) final func editor(_ table: Int) -> Borrowed<TableEditor> { workspace.editor(table, view) }
 
     /// Marks the transaction as failed if the error may have come after a first change. Misuse is detected before.
-    func noted(_ error: StorageError) -> StorageError {
+    final func noted(_ error: StorageError) -> StorageError {
         if case .misuse = error { return error }
         isFailed = true
         return error
     }
 
-    func check(_ table: Int) throws(StorageError) {
+    final func check(_ table: Int) throws(StorageError) {
         if isEnded { throw .misuse(.transactionEnded) }
         if isFailed { throw .misuse(.transactionFailed) }
         if table < 0 || table >= view.state.tables.count { throw .misuse(.noSuchTable) }
@@ -84,16 +83,16 @@ package final class WriteTransaction {
     // MARK: Rows
 
     /// The lowest key of a table that was never used.
-    package func nextKey(_ table: Int) -> RowKey { RowKey(view.state.tables[table].nextKey) }
+    package final func nextKey(_ table: Int) -> RowKey { RowKey(view.state.tables[table].nextKey) }
 
     /// Inserts a row with a cell per column, in the order of the schema.
     /// - Throws: `misuse(.duplicateKey)`, `misuse(.wrongType)`, `misuse(.notOptional)`, `noSpace`.
     /// - Complexity: amortised O(columns) if keys ascend, else O(log rows) and the size of one group's node.
-    package func insert(
+    package final func insert(
         _ table: Int, key: RowKey, _ cells: UnsafeBufferPointer<Cell>
     ) throws(StorageError) {
         try check(table)
-        if guest != nil { try prepareAsGuest(cells) }
+        if lentTurn != nil { try prepareAsGuest(cells) }
         nodes.usesReserve = false
         do throws(StorageError) {
             try insert(table, key: key, created: version, cells)
@@ -103,7 +102,7 @@ package final class WriteTransaction {
         }
     }
 
-    func insert(
+    final func insert(
         _ table: Int, key: RowKey, created: UInt64, _ cells: UnsafeBufferPointer<Cell>
     ) throws(StorageError) {
         try Borrowed(plans[table]).use { (plan) throws(StorageError) in
@@ -164,9 +163,9 @@ package final class WriteTransaction {
 
     /// Changes one value of a row.
     /// - Throws: `misuse(.noSuchRow)` and as ``insert(_:key:_:)``.
-    package func set(_ table: Int, _ key: RowKey, column: Int, to cell: Cell) throws(StorageError) {
+    package final func set(_ table: Int, _ key: RowKey, column: Int, to cell: Cell) throws(StorageError) {
         try check(table)
-        if guest != nil { try prepareAsGuest(cell) }
+        if lentTurn != nil { try prepareAsGuest(cell) }
         nodes.usesReserve = false
         do throws(StorageError) {
             try change(table, key, column: column, to: cell)
@@ -176,7 +175,7 @@ package final class WriteTransaction {
         }
     }
 
-    func change(_ table: Int, _ key: RowKey, column: Int, to cell: Cell) throws(StorageError) {
+    final func change(_ table: Int, _ key: RowKey, column: Int, to cell: Cell) throws(StorageError) {
         try Borrowed(plans[table]).use { (plan) throws(StorageError) in
             try change(plan, table: table, key: key, column: column, to: cell)
         }
@@ -219,7 +218,7 @@ package final class WriteTransaction {
     }
 
     @inline(__always)
-    func noteSet(_ plan: TablePlan, table: Int, key: RowKey, column: Int, to cell: Cell) {
+    final func noteSet(_ plan: TablePlan, table: Int, key: RowKey, column: Int, to cell: Cell) {
         if isReplay { return }
         workspace.recorder.set(plan.id, key, column: plan.ids[column], to: cell)
         changes.modified(table, key.rawValue, plan.ids[column].rawValue)
@@ -227,7 +226,7 @@ package final class WriteTransaction {
 
     /// Deletes a row, and every link to it.
     /// - Throws: `misuse(.noSuchRow)`.
-    package func delete(_ table: Int, _ key: RowKey) throws(StorageError) {
+    package final func delete(_ table: Int, _ key: RowKey) throws(StorageError) {
         try check(table)
         do throws(StorageError) {
             try remove(table, key)
@@ -248,7 +247,7 @@ package final class WriteTransaction {
 
     /// Deletes a row. No links lead to it, except from rows that will be deleted, too.
     @inline(__always)
-    func remove(_ plan: TablePlan, editor: TableEditor, table: Int, key: RowKey) throws(StorageError) {
+    final func remove(_ plan: TablePlan, editor: TableEditor, table: Int, key: RowKey) throws(StorageError) {
         let row = try editor.locateForDelete(key.rawValue)
         if !plan.entered.isEmpty {
             for column in plan.entered where try !isEmpty(plan, row: row, key: key, column: column) {
@@ -285,7 +284,7 @@ package final class WriteTransaction {
     }
 
     /// Removes the entries of a row's present value.
-    func removeEntries(_ table: Int, _ key: RowKey, column: Int, at row: RowLocation) throws(StorageError) {
+    final func removeEntries(_ table: Int, _ key: RowKey, column: Int, at row: RowLocation) throws(StorageError) {
         let plan = plans[table]
         if !plan.isEntered[column] { return }
         do throws(StorageError) {
@@ -298,56 +297,28 @@ package final class WriteTransaction {
         }
     }
 
+    // MARK: Pending operations
+
+    final func flushRows(_ table: Int) throws(StorageError) {
+        guard let editor = workspace.editors[table], editor.hasPending else { return }
+        do throws(StorageError) { try editor.flush() } catch { throw noted(error) }
+    }
+
+    final func flushEntries(_ table: Int) throws(StorageError) {
+        do throws(StorageError) { try workspace.entries.apply(table, view) } catch { throw noted(error) }
+    }
+
+    final func flushAll() throws(StorageError) {
+        for table in view.state.tables.indices {
+            try flushRows(table)
+            try flushEntries(table)
+        }
+    }
+
     // MARK: End
 
-    /// Commits the changes. Returns when the version is durable, in the sense of the durability class, and visible.
-    ///
-    /// A transaction without changes makes no version; it returns when its base is durable.
-    /// - Throws: `noSpace` on a full disk: the transaction is rolled back without further effect.
-    ///   `commitOutcomeUnknown` if a sync failed; `misuse(.transactionEnded)`.
-    /// - Complexity: one run of pages, and one sync that all waiting commits share.
-    @discardableResult
-    package func commit() throws(StorageError) -> TransactionID {
-        if try finishesEmpty() { return TransactionID(base.version) }
-        return try store.commit(self).version
-    }
-
-    /// Applies pending operations; ends a transaction without changes once its base is durable.
-    /// - Returns: whether it ended the transaction.
-    /// - Throws: `commitOutcomeUnknown` if its base may be lost.
-    func finishesEmpty() throws(StorageError) -> Bool {
-        if isEnded { throw .misuse(.transactionEnded) }
-        do throws(StorageError) {
-            try store.checkOrigin()
-            if isFailed { throw .misuse(.transactionFailed) }
-            try flushAll()
-        } catch {
-            rollback()
-            throw error
-        }
-        guard workspace.recorder.isEmpty && !schemaChanged && changes.isEmpty else { return false }
-        if !undo() { throw .commitOutcomeUnknown(TransactionID(base.version)) }
-        return true
-    }
-
-    /// Rolls the transaction back.
-    package func rollback() { if !isEnded { _ = undo() } }
-
-    /// Rolls back, and waits until the base is durable, because the transaction's user has seen it.
-    /// - Returns: false if the base may not be durable.
-    private func undo() -> Bool {
-        if !nodes.placed.isEmpty { mark(.rolledBackPlaced) }
-        end(.undone)
-        if isReplay { return true }
-        if store.isForked {
-            // In a forked child no thread waits at the gate; the permit must not outlive the gate's store.
-            giveGateBack()
-            return true
-        }
-        if let guest { return guest.rollBack(self) }
-        giveGateBack()
-        return store.commits.waitUntilDurable(base.version)
-    }
+    /// Whether the transaction has changed nothing. No operation is pending.
+    final var isEmpty: Bool { workspace.recorder.isEmpty && !schemaChanged && changes.isEmpty }
 
     /// Outcome of a transaction.
     enum End {
@@ -355,45 +326,24 @@ package final class WriteTransaction {
         case committed
         /// Rolled back: its pages are free again.
         case undone
+        /// In a forked child process, where none of the parent's state may be touched.
+        case forked
     }
 
-    /// Ends all use of the transaction. It keeps the write gate.
-    func end(_ end: End) {
+    /// Ends all use of the changes and of their view.
+    final func endUse(_ end: End) {
         if isEnded { return }
         isEnded = true
-        view.writer = nil
+        view.heldBack = nil
         workspace.collections.removeAll()
         nodes.beforeFirstPage = nil
-        // In a forked child none of the parent's state may be touched.
-        if store.isForked { return }
         switch end {
+        case .forked: return
         case .committed: nodes.discard(all: false)
         case .undone:
             nodes.allocator.giveBack(nodes.landed)
             nodes.discard(all: true)
         }
         nodes.arena.reset()
-    }
-
-    /// Releases the write gate, if the transaction holds it.
-    func giveGateBack() { permit = nil }
-
-    /// Takes the write gate away from this transaction, for the next one of its commit batch.
-    func takePermit() -> WritePermit? { permit.take() }
-
-    func flushRows(_ table: Int) throws(StorageError) {
-        guard let editor = workspace.editors[table], editor.hasPending else { return }
-        do throws(StorageError) { try editor.flush() } catch { throw noted(error) }
-    }
-
-    func flushEntries(_ table: Int) throws(StorageError) {
-        do throws(StorageError) { try workspace.entries.apply(table, view) } catch { throw noted(error) }
-    }
-
-    func flushAll() throws(StorageError) {
-        for table in view.state.tables.indices {
-            try flushRows(table)
-            try flushEntries(table)
-        }
     }
 }
