@@ -128,9 +128,12 @@ extension KeyValueWriter {
     @inlinable
     package func nextKey(_ table: PackedTable) throws(EngineError) -> Int64 {
         guard let last = try lastKey(table) else { return 0 }
-        guard last < .max else { throw KeyedRows.noNextKey }
+        guard last < .max else { throw Self.noNextKey }
         return last + 1
     }
+
+    @usableFromInline
+    static var noNextKey: EngineError { KeyedRows.noNextKey }
 }
 
 extension PackedTable {
