@@ -123,8 +123,8 @@ extension KeyValueWriter {
         }
     }
 
-    /// For a table whose keys are row indexes: the key after the largest one, 0 if the table has no row. Throws if there
-    /// is none, as in a damaged table.
+    /// For a table whose keys are row indexes: the key after the largest one, 0 if the table has no row. Throws if no
+    /// key follows, as in a damaged table.
     @inlinable
     package func nextKey(_ table: PackedTable) throws(EngineError) -> Int64 {
         guard let last = try lastKey(table) else { return 0 }

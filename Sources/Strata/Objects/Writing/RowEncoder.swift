@@ -37,8 +37,8 @@ public final class _RowEncoder {
             instance.fail(
                 RealmError(
                     .wrongState,
-                    "a \(access.name) is added by persistableValue, while another object is being stored; add it before "
-                        + "that object"))
+                    "a \(access.name) is added by persistableValue, while another object is being stored; add it "
+                        + "before that object"))
             return UnsafeBufferPointer(start: cells, count: 0)
         }
         reserve(access.columnCount)
