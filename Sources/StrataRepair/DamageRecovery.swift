@@ -266,39 +266,45 @@ struct DamageRecovery {
             defer { from.close() }
             let to = try fileSystem.open(destination, .createBeside(source))
             defer { to.close() }
-            let size = Int(try from.size())
-            try to.truncate(to: Int64(size))
-            let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 4096)
-            defer { piece.deallocate() }
-            var lost = 0
-            var offset = 0
-            while offset < size, let data = from.nextData(from: Int64(offset)), data.lowerBound < size {
-                // Whole pages, so that an unreadable page is lost alone.
-                offset = max(offset, Int(data.lowerBound) / Format.pageSize * Format.pageSize)
-                let part = UnsafeMutableRawBufferPointer(rebasing: piece[..<min(piece.count, size - offset)])
-                lost += read(part, from, offset)
-                try to.write(UnsafeRawBufferPointer(part), at: Int64(offset))
-                offset += part.count
-            }
-            try to.syncData()
-            return lost
+            return try copy(from, to: to)
         } catch {
             throw StorageError(error)
         }
     }
 
-    /// Reads page by page if a larger read fails.
+    private func copy(_ from: any File, to: any File) throws(FileError) -> Int {
+        let size = Int(try from.size())
+        try to.truncate(to: Int64(size))
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 4096)
+        defer { piece.deallocate() }
+        var lost = 0
+        var offset = 0
+        while offset < size, let data = from.nextData(from: Int64(offset)), data.lowerBound < size {
+            // Whole pages, so that an unreadable page is lost alone.
+            offset = max(offset, Int(data.lowerBound) / Format.pageSize * Format.pageSize)
+            let part = UnsafeMutableRawBufferPointer(rebasing: piece[..<min(piece.count, size - offset)])
+            lost += read(part, from, offset)
+            try to.write(UnsafeRawBufferPointer(part), at: Int64(offset))
+            offset += part.count
+        }
+        // If another program has truncated the file, there is neither data nor a hole where its end was.
+        lost += max(0, size - max(offset, Int(try from.size())))
+        try to.syncData()
+        return lost
+    }
+
+    /// Reads page by page if a larger read fails, or is short because another program has truncated the file.
+    /// - Returns: bytes that could not be read, and are zeros now.
     private func read(_ part: UnsafeMutableRawBufferPointer, _ file: any File, _ offset: Int) -> Int {
-        do throws(FileError) {
-            if try file.read(into: part, at: Int64(offset)) == part.count { return 0 }
-        } catch {
-            if part.count <= Format.pageSize {
-                part.initializeMemory(as: UInt8.self, repeating: 0)
-                return part.count
-            }
+        let count: Int
+        do throws(FileError) { count = try file.read(into: part, at: Int64(offset)) } catch { count = 0 }
+        if count == part.count { return 0 }
+        if part.count <= Format.pageSize {
+            UnsafeMutableRawBufferPointer(rebasing: part[count...]).initializeMemory(as: UInt8.self, repeating: 0)
+            return part.count - count
         }
         var lost = 0
-        for start in stride(from: 0, to: part.count, by: Format.pageSize) where part.count > Format.pageSize {
+        for start in stride(from: 0, to: part.count, by: Format.pageSize) {
             let end = min(start + Format.pageSize, part.count)
             lost += read(UnsafeMutableRawBufferPointer(rebasing: part[start..<end]), file, offset + start)
         }
