@@ -10,7 +10,7 @@
 // 1. A thread claims an entry by `used`, fills it in, and makes it valid with the store to `length`. The signal handler
 //    reads only base and length, so it needs no lock and may run at any moment on any thread.
 // 2. Blocks of entries are only added, never moved or freed.
-// 3. The handler passes a signal outside the watched ranges to the previous handler.
+// 3. The handler passes a signal outside the watched ranges, and one that a process sent, to the previous handler.
 
 enum { entries_per_block = 256 };
 
@@ -49,13 +49,24 @@ static int mend(uintptr_t address) {
     return 0;
 }
 
+// Whether a process sent the signal. Then its information holds a process in the place of an address.
+static int is_sent(const siginfo_t *information) {
+    int code = information->si_code;
+    return code <= 0 || code == SI_USER || code == SI_QUEUE;
+}
+
 static void handle(int number, siginfo_t *information, void *context) {
-    if (mend((uintptr_t)information->si_addr)) return;
+    int sent = is_sent(information);
+    if (!sent && mend((uintptr_t)information->si_addr)) return;
     if (previous.sa_flags & SA_SIGINFO) {
         previous.sa_sigaction(number, information, context);
+    } else if (previous.sa_handler == SIG_IGN && sent) {
+        return;
     } else if (previous.sa_handler == SIG_DFL || previous.sa_handler == SIG_IGN) {
-        // The thread repeats its access when the handler returns, and then the default action ends the process.
+        // The default action ends the process when the handler returns: the thread then repeats its access, or receives
+        // the signal that was sent once more.
         signal(number, SIG_DFL);
+        if (sent) raise(number);
     } else {
         previous.sa_handler(number);
     }

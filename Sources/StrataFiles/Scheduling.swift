@@ -14,13 +14,13 @@ package protocol Scheduling: Sendable {
     /// A point at which a deterministic scheduler may switch threads. No effect otherwise.
     func yield(at point: StaticString)
 
-    /// The deadline this many microseconds from now; ``Deadline/never`` without a clock.
+    /// The deadline this many microseconds from now; ``Deadline/never`` without a clock, or if the clock cannot hold it.
     func deadline(after microseconds: Int) -> Deadline
 
     /// Microseconds until a deadline; 0 once it has passed.
     func remaining(until deadline: Deadline) -> Int
 
-    /// Pauses background work, so that it leaves the disk to commits.
+    /// Pauses background work, so that it leaves the disk to commits; for at most 71 minutes.
     func pause(microseconds: Int)
 }
 

@@ -36,7 +36,9 @@ package struct SystemScheduling: Scheduling {
     package func yield(at point: StaticString) {}
 
     package func deadline(after microseconds: Int) -> Deadline {
-        Deadline(nanoseconds: strata_monotonic_time() + UInt64(max(microseconds, 0)) * 1000)
+        let (span, isTooLong) = UInt64(max(microseconds, 0)).multipliedReportingOverflow(by: 1000)
+        let (end, isTooLate) = strata_monotonic_time().addingReportingOverflow(span)
+        return isTooLong || isTooLate ? .never : Deadline(nanoseconds: end)
     }
 
     package func remaining(until deadline: Deadline) -> Int {
@@ -45,7 +47,7 @@ package struct SystemScheduling: Scheduling {
         return now >= deadline.nanoseconds ? 0 : Int((deadline.nanoseconds - now + 999) / 1000)
     }
 
-    package func pause(microseconds: Int) { usleep(UInt32(microseconds)) }
+    package func pause(microseconds: Int) { usleep(UInt32(clamping: microseconds)) }
 }
 
 /// The work of a new thread, as an object whose address `pthread_create` passes to it.

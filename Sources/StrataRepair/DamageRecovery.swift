@@ -10,6 +10,7 @@ internal import StrataStorage
 //    damaged store beside them is gone.
 // 5. A recovery replaces only the file in which its caller found the damage. Another recovery may have put a new store
 //    in its place since then, and a process may have written to the new store.
+// 6. A recovery that fails leaves no file of its own: a full disk would be fuller after each attempt.
 
 /// One recovery from damage: makes a new store as the policy says, and replaces the damaged one by it.
 struct DamageRecovery {
@@ -42,10 +43,11 @@ struct DamageRecovery {
         defer { Store.release(file) }
         var new: (any File)?
         defer { if let new { Store.release(new) } }
+        var kept: [String] = []
         do throws(StorageError) {
             try clear()
             let outcome = try make()
-            var report = try keep()
+            var report = try keep(&kept)
             report.outcome = outcome
             new = try lockNew()
             try replace()
@@ -53,6 +55,7 @@ struct DamageRecovery {
         } catch {
             // An error of the clean-up is dropped: this throws the first error, and the next attempt clears the rest.
             do throws(StorageError) { try clear() } catch {}
+            discard(kept)
             throw error
         }
     }
@@ -224,7 +227,8 @@ struct DamageRecovery {
     // MARK: Files
 
     /// Copies the damaged files aside, durably.
-    private func keep() throws(StorageError) -> DamageReport {
+    /// - Parameter copies: the paths of the finished copies are added here, also if this throws.
+    private func keep(_ copies: inout [String]) throws(StorageError) -> DamageReport {
         var number = 1
         do throws(FileError) {
             while try fileSystem.status("\(path).damaged-\(number)") != nil { number += 1 }
@@ -235,13 +239,26 @@ struct DamageRecovery {
         var report = DamageReport(
             error: error, outcome: .startedAfresh(newest: TransactionID(0)), keptPath: kept, keptLogPath: nil,
             unreadableBytes: try copy(path, to: kept))
+        copies.append(kept)
         do throws(FileError) {
             if try fileSystem.status(Store.logPath(path)) != nil { report.keptLogPath = Store.logPath(kept) }
         } catch {
             throw StorageError(error)
         }
-        if let log = report.keptLogPath { report.unreadableBytes += try copy(Store.logPath(path), to: log) }
+        if let log = report.keptLogPath {
+            report.unreadableBytes += try copy(Store.logPath(path), to: log)
+            copies.append(log)
+        }
         return report
+    }
+
+    /// Removes the copies that this recovery has made, unless it has replaced the damaged store.
+    private func discard(_ copies: [String]) {
+        // An error is dropped: the caller throws the first one. Copies that stay are complete.
+        do throws(FileError) {
+            guard try fileSystem.leads(path, to: damaged) else { return }
+            for copy in copies { try fileSystem.remove(copy) }
+        } catch {}
     }
 
     /// Renames the new store to the path, and removes the log and the record of the damaged one. If the process dies in
@@ -258,47 +275,59 @@ struct DamageRecovery {
         DamageRegister.removeRecord(ofStoreAt: path, fileSystem)
     }
 
-    /// Copies a file with its holes, and syncs the copy.
+    /// Copies a file with its holes, and syncs the copy. Removes the copy if it cannot be finished.
     /// - Returns: bytes that could not be read, and are zeros in the copy.
     private func copy(_ source: String, to destination: String) throws(StorageError) -> Int {
+        var isUnfinished = false
+        // An error of the removal is dropped: the first error is the one to report.
+        defer { if isUnfinished { do throws(FileError) { try fileSystem.remove(destination) } catch {} } }
         do throws(FileError) {
             let from = try fileSystem.open(source, .read)
             defer { from.close() }
             let to = try fileSystem.open(destination, .createBeside(source))
             defer { to.close() }
-            let size = Int(try from.size())
-            try to.truncate(to: Int64(size))
-            let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 4096)
-            defer { piece.deallocate() }
-            var lost = 0
-            var offset = 0
-            while offset < size, let data = from.nextData(from: Int64(offset)), data.lowerBound < size {
-                // Whole pages, so that an unreadable page is lost alone.
-                offset = max(offset, Int(data.lowerBound) / Format.pageSize * Format.pageSize)
-                let part = UnsafeMutableRawBufferPointer(rebasing: piece[..<min(piece.count, size - offset)])
-                lost += read(part, from, offset)
-                try to.write(UnsafeRawBufferPointer(part), at: Int64(offset))
-                offset += part.count
-            }
-            try to.syncData()
+            isUnfinished = true
+            let lost = try copy(from, to: to)
+            isUnfinished = false
             return lost
         } catch {
             throw StorageError(error)
         }
     }
 
-    /// Reads page by page if a larger read fails.
+    private func copy(_ from: any File, to: any File) throws(FileError) -> Int {
+        let size = Int(try from.size())
+        try to.truncate(to: Int64(size))
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 4096)
+        defer { piece.deallocate() }
+        var lost = 0
+        var offset = 0
+        while offset < size, let data = from.nextData(from: Int64(offset)), data.lowerBound < size {
+            // Whole pages, so that an unreadable page is lost alone.
+            offset = max(offset, Int(data.lowerBound) / Format.pageSize * Format.pageSize)
+            let part = UnsafeMutableRawBufferPointer(rebasing: piece[..<min(piece.count, size - offset)])
+            lost += read(part, from, offset)
+            try to.write(UnsafeRawBufferPointer(part), at: Int64(offset))
+            offset += part.count
+        }
+        // If another program has truncated the file, there is neither data nor a hole where its end was.
+        lost += max(0, size - max(offset, Int(try from.size())))
+        try to.syncData()
+        return lost
+    }
+
+    /// Reads page by page if a larger read fails, or is short because another program has truncated the file.
+    /// - Returns: bytes that could not be read, and are zeros now.
     private func read(_ part: UnsafeMutableRawBufferPointer, _ file: any File, _ offset: Int) -> Int {
-        do throws(FileError) {
-            if try file.read(into: part, at: Int64(offset)) == part.count { return 0 }
-        } catch {
-            if part.count <= Format.pageSize {
-                part.initializeMemory(as: UInt8.self, repeating: 0)
-                return part.count
-            }
+        let count: Int
+        do throws(FileError) { count = try file.read(into: part, at: Int64(offset)) } catch { count = 0 }
+        if count == part.count { return 0 }
+        if part.count <= Format.pageSize {
+            UnsafeMutableRawBufferPointer(rebasing: part[count...]).initializeMemory(as: UInt8.self, repeating: 0)
+            return part.count - count
         }
         var lost = 0
-        for start in stride(from: 0, to: part.count, by: Format.pageSize) where part.count > Format.pageSize {
+        for start in stride(from: 0, to: part.count, by: Format.pageSize) {
             let end = min(start + Format.pageSize, part.count)
             lost += read(UnsafeMutableRawBufferPointer(rebasing: part[start..<end]), file, offset + start)
         }

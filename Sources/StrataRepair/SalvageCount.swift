@@ -107,7 +107,8 @@ struct SalvageCount {
             add(losses.values[column].ranges, definition, to: &table.lostValues)
             for losses in losses.elements[column] {
                 let owner = CollectionOwner(table: table.id.rawValue, column: definition.id, key: losses.key)
-                gaps[owner] = CollectionGaps(losses.places)
+                gaps[owner] = CollectionGaps(
+                    losses.places, isKeyed: definition.collection?.isKeyed ?? false)
                 table.elementsLost += losses.lost
                 table.elementsUncertain += losses.uncertain
                 if table.lostElements.count >= listed { continue }

@@ -1,5 +1,4 @@
 import Platform
-import Synchronization
 import Testing
 
 @testable import StrataFiles
@@ -143,26 +142,5 @@ import Testing
         #expect(try !first.tryLock(byte: 5, exclusive: true))
         second.close()
         #expect(try first.tryLock(byte: 6, exclusive: true))
-    }
-}
-
-@Suite struct SystemSchedulingTests {
-    @Test("spawned work runs, and a waiter is woken") func spawn() {
-        let scheduling = SystemScheduling()
-        let monitor = scheduling.makeMonitor("test")
-        let done = Atomic<Int>(0)
-        for _ in 0..<4 {
-            let isStarted = scheduling.spawn("work") {
-                monitor.withLock {
-                    done.add(1, ordering: .relaxed)
-                    monitor.wakeAll()
-                }
-            }
-            #expect(isStarted)
-        }
-        monitor.lock()
-        while done.load(ordering: .relaxed) < 4 { monitor.wait() }
-        monitor.unlock()
-        #expect(done.load(ordering: .relaxed) == 4)
     }
 }

@@ -20,9 +20,9 @@ import Testing
         var file: CraftedFile
     }
 
-    /// A map and a set of sixty elements that are trees in the checkpoint, and a log that removes every third element
-    /// and inserts it again, in the map with another value.
-    private static func make() throws -> Image {
+    /// A map and a set of sixty elements that are trees in the checkpoint, and a log with changes.
+    /// - Parameter change: makes the log's commits for every third element.
+    private static func make(_ change: (_ store: Store, _ number: Int) throws -> Void) throws -> Image {
         let disk = FileImages.Disk()
         var options = FileImages.options
         options.fileSystem = disk
@@ -38,26 +38,39 @@ import Testing
             transaction, 1, ages, (0..<60).map { CollectionPair(key: key($0), value: .integer(Int64($0))) })
         try history.set(transaction, 1, members, (0..<60).map { CollectionPair(value: .integer(Int64($0 * 7))) })
         try transaction.commit()
-        for number in stride(from: 0, to: 60, by: 3) {
-            transaction = try store.beginWrite()
-            for column in [ages, members] {
-                try transaction.collections.remove(0, RowKey(1), column: column, range: number..<(number + 1))
-            }
-            try transaction.commit()
-            transaction = try store.beginWrite()
-            let name = Array("key \(100 + number)".utf8)
-            try name.withUnsafeBytes {
-                try transaction.collections.insert(
-                    0, RowKey(1), column: ages, one: .integer(Int64(1000 + number)), mapKey: .bytes($0), at: number)
-            }
-            let member = Cell.integer(Int64(number * 7))
-            try transaction.collections.insert(0, RowKey(1), column: members, one: member, at: number)
-            try transaction.commit()
-        }
+        for number in stride(from: 0, to: 60, by: 3) { try change(store, number) }
         store.checkpoints.log.close()
         let data = try disk.bytes(FileImages.path) ?? []
         return Image(
             data: data, log: try disk.bytes(Store.logPath(FileImages.path)) ?? [], file: CraftedFile(data))
+    }
+
+    /// Removes an element and inserts it again, in the map with another value.
+    private static func insertAgain(_ store: Store, _ number: Int) throws {
+        var transaction = try store.beginWrite()
+        for column in [ages, members] {
+            try transaction.collections.remove(0, RowKey(1), column: column, range: number..<(number + 1))
+        }
+        try transaction.commit()
+        transaction = try store.beginWrite()
+        let name = Array("key \(100 + number)".utf8)
+        try name.withUnsafeBytes {
+            try transaction.collections.insert(
+                0, RowKey(1), column: ages, one: .integer(Int64(1000 + number)), mapKey: .bytes($0), at: number)
+        }
+        let member = Cell.integer(Int64(number * 7))
+        try transaction.collections.insert(0, RowKey(1), column: members, one: member, at: number)
+        try transaction.commit()
+    }
+
+    /// Sets a value of the map.
+    private static func setValue(_ store: Store, _ number: Int) throws {
+        let transaction = try store.beginWrite()
+        let value = Cell.integer(Int64(1000 + number))
+        let elements = CollectionElements(CollectionColumn(.integer))
+        elements.append(value)
+        try transaction.collections.set(0, RowKey(1), column: ages, elements: elements, at: number)
+        try transaction.commit()
     }
 
     /// Nodes of a column's tree in the checkpoint.
@@ -82,7 +95,7 @@ import Testing
 
     @Test("replaying a log on a set or map with lost nodes keeps order and uniqueness, and is reported")
     func ordered() throws {
-        let image = try Self.make()
+        let image = try Self.make(Self.insertAgain)
         var tried = 0
         var leftOut = 0
         for column in [Self.ages, Self.members] {
@@ -113,6 +126,28 @@ import Testing
             }
         }
         #expect(tried > 6 && leftOut > 0, "\(tried) tried, \(leftOut) left out")
+    }
+
+    /// The log names no key for the value that it sets. The salvaged map once had these values under an empty key.
+    @Test("a value that the log sets at a lost place of a map makes no entry")
+    func lostKeys() throws {
+        let image = try Self.make(Self.setValue)
+        let leaves = Self.nodes(image, .collectionLeaf, Self.ages)
+        try #require(leaves.count > 3, "no tree: \(leaves.count)")
+        for leaf in leaves {
+            var data = image.data
+            Self.zero(&data, image, leaf)
+            let (report, pairs) = try SalvagedStore.from(data, log: image.log) { view, _ in
+                try CollectionHistory.pairs(view, 1, Self.ages)
+            }
+            let lost = try #require(report.tables[0].lostElements.first?.places.first)
+            #expect(lost.count > 2)
+            let kept = (0..<60).filter { !lost.contains($0) }
+            let expected = kept.map {
+                CollectionPair(key: Self.key($0), value: .integer(Int64($0 % 3 == 0 ? 1000 + $0 : $0)))
+            }
+            #expect(pairs == expected, "without the elements \(lost)")
+        }
     }
 
     @Test("a store with a faulty write never gets its final name") func readBack() throws {

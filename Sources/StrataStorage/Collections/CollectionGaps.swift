@@ -4,9 +4,14 @@
 package struct CollectionGaps {
     private var gaps: PlaceRanges
     private var logged = PlaceRanges([])
+    /// Whether the collection is a map.
+    private let isKeyed: Bool
 
     /// - Parameter ranges: ascending.
-    package init(_ ranges: [Range<Int>]) { gaps = PlaceRanges(ranges) }
+    package init(_ ranges: [Range<Int>], isKeyed: Bool) {
+        gaps = PlaceRanges(ranges)
+        self.isKeyed = isKeyed
+    }
 
     /// The gaps: ranges of placeholders for lost elements. Ascending.
     package var ranges: [Range<Int>] { gaps.ranges }
@@ -22,7 +27,8 @@ package struct CollectionGaps {
             gaps.remove(place, count)
             logged.remove(place, count)
         case .setElements(let place, let count, _):
-            gaps.subtract(place, count)
+            // The log sets a map's value without its key, so the placeholder remains without one.
+            if !isKeyed { gaps.subtract(place, count) }
             logged.add(place, count)
         case .moveElements(let place, let count, let target):
             gaps.move(place, count, target)

@@ -99,7 +99,7 @@ struct Grants: Sendable {
 
     /// Offers the turn to a process that waits for it. The caller holds the write gate until the process has answered.
     /// - Parameter base: its number is replaced by the grant's.
-    /// - Returns: nil if the process no longer waits.
+    /// - Returns: nil, without an offer, if the process no longer waits, or the table does not keep the base.
     func lend(to slot: Int, _ base: PublishedVersion) throws(StorageError) -> Grant? {
         let grant = try file.withLock { () throws(StorageError) -> Grant? in
             let words = Layout.slot(slot)
@@ -110,10 +110,11 @@ struct Grants: Sendable {
             var base = base
             base.number = number
             versions.put(base, Layout.base)
+            guard let grant = self.grant(number) else { return nil }
             // In this order a crash in between leaves a grant, not a waiter without a ticket.
             set(slot, GrantWord(number, .offered))
             memory[words.ticket] = 0
-            return self.grant(number)
+            return grant
         }
         // The guest takes the table's lock to accept, so this thread releases it before it wakes the guest.
         if grant != nil { slots.wakeGuest(slot) }
@@ -192,19 +193,23 @@ struct Grants: Sendable {
 
     // MARK: The guest
 
-    /// Whether this process holds an offer that it has not accepted.
-    var isOffered: Bool { word(slots.own).state == .offered }
+    /// The turn that is offered to this process; nil if there is no offer, or none that it can accept. The caller holds
+    /// the table's lock.
+    var offer: Grant? {
+        let word = word(slots.own)
+        // Another process that attached to a dead owner's slot has cleared the owner word.
+        guard word.state == .offered, let grant = grant(word.number), grant.owner >= 0, grant.owner < Layout.slots
+        else { return nil }
+        return grant
+    }
 
-    /// Accepts the turn offered to this process; nil if there is no offer, or it was withdrawn.
+    /// Accepts the turn offered to this process; nil if there is no such offer, or it was withdrawn.
     func take() throws(StorageError) -> Grant? {
-        guard isOffered else { return nil }
+        guard word(slots.own).state == .offered else { return nil }
         return try file.withLock { () throws(StorageError) in
-            let word = word(slots.own)
-            // Without an owner, this process is about to become the owner itself.
-            guard word.state == .offered, let grant = grant(word.number), grant.owner >= 0, grant.owner < Layout.slots
-            else { return nil }
+            guard let grant = offer else { return nil }
             memory[slots.ownWords.ticket] = 0
-            set(slots.own, GrantWord(word.number, .taken))
+            set(slots.own, GrantWord(grant.number, .taken))
             return grant
         }
     }

@@ -115,7 +115,8 @@ struct WritingOwnership: Sendable {
             }
             var isStopped = false
             let isOver = try file.withLock { () throws(StorageError) -> Bool in
-                if isOwn || grants.isOffered || isRefused(ticket) { return false }
+                // An offer of no named owner, or without its base, does not end the wait.
+                if isOwn || grants.offer != nil || isRefused(ticket) { return false }
                 isStopped = silence.isSilent(owner)
                 if left == 0 || isStopped {
                     memory[slots.ownWords.ticket] = 0

@@ -87,6 +87,29 @@ import Testing
         }
     }
 
+    /// The process once went on without a handler, and the next page that it could not read ended it.
+    @Test("a bus error that a process sends ends the process at once") func sentSignal() async {
+        await #expect(processExitsWith: .signal(SIGBUS)) {
+            let directory = try TemporaryDirectory()
+            let store = try Store.open(path: directory.path + "/store")
+            raise(SIGBUS)
+            print(store.path)
+        }
+    }
+
+    @Test("a process that ignores bus errors ignores a sent one, and still reads a truncated file")
+    func ignoredSignal() async {
+        await #expect(processExitsWith: .success) {
+            signal(SIGBUS, SIG_IGN)
+            let directory = try TemporaryDirectory()
+            try withExtendedLifetime(directory) {
+                let path = try Self.make(directory)
+                raise(SIGBUS)
+                try Self.readCut(path, to: 8192)
+            }
+        }
+    }
+
     @Test("maps are unregistered when they end") func manyMaps() throws {
         let directory = try TemporaryDirectory()
         let path = try Self.make(directory)
