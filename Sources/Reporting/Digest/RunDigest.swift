@@ -241,8 +241,8 @@ struct RunDigest {
         return replayCommand(result.test.id, trial: isWhole ? "" : trial?.text ?? "")
     }
 
-    /// Warnings about other load on the machine, and about libraries with assertions. A page shows
-    /// them with the figures, and not above the verdict.
+    /// Warnings about other load on the machine, and about libraries with assertions. A page shows them below the
+    /// verdict, and not above it.
     var notes: [String] { warnings.filter(Self.isOfSurroundings) }
 
     /// The other warnings, which cast doubt on the whole report.

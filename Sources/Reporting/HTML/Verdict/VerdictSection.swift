@@ -45,7 +45,7 @@ struct VerdictSection: ReportPart {
             let title = verdict == .harnessError ? "Errors of the harness" : "The harness is suspected"
             CauseList(page: page, verdict: verdict, title: title).write(&column)
         }
-        // Warnings about figures are notes and no verdict.
+        // Warnings about load and assertions cast doubt on figures, not on the verdict, so they come after it.
         for words in digest.notes {
             let topic = words.prefix { $0 != ":" }
             note(topic.prefix(1) + topic.dropFirst().lowercased() + words.dropFirst(topic.count), &column)
