@@ -47,8 +47,7 @@ import Testing
     }
 
     private static func options(_ disk: WatchedDisk) -> StoreOptions {
-        var options = FileImages.options
-        options.fileSystem = disk
+        let options = FileImages.options(on: disk)
         return options
     }
 

@@ -56,8 +56,7 @@ import Testing
 
     @Test("row groups on pages of former values are salvaged when their branch is lost") func reused() throws {
         let disk = FileImages.Disk()
-        var options = FileImages.options
-        options.fileSystem = disk
+        var options = FileImages.options(on: disk)
         var store = try Store.open(path: FileImages.path, options: options)
         var transaction = try store.beginWrite()
         try transaction.apply(schema: Self.schema)

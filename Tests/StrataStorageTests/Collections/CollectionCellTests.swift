@@ -6,8 +6,7 @@ import Testing
 /// Collections as cells of rows: small ones in the row, large ones as trees.
 @Suite struct CollectionCellTests {
     private static func options(_ disk: FileImages.Disk) -> StoreOptions {
-        var options = FileImages.options
-        options.fileSystem = disk
+        let options = FileImages.options(on: disk)
         return options
     }
 
@@ -198,8 +197,7 @@ final class CollectionTrial {
         self.seed = seed
         self.change = change
         history = CollectionHistory(seed: seed)
-        var options = FileImages.options
-        options.fileSystem = disk
+        var options = FileImages.options(on: disk)
         change(&options)
         store = try Store.open(path: FileImages.path, options: options)
     }
@@ -208,8 +206,7 @@ final class CollectionTrial {
     func setLongest(_ elements: UInt64) { history.longest = elements }
 
     private func open() throws {
-        var options = FileImages.options
-        options.fileSystem = disk
+        var options = FileImages.options(on: disk)
         change(&options)
         store = try Store.open(path: FileImages.path, options: options)
     }
@@ -264,8 +261,7 @@ final class CollectionTrial {
         let nodes = try CollectionHistory.nodes(store.snapshot().view)
         disk = try disk.copied()
         if readsOnly {
-            var options = FileImages.options
-            options.fileSystem = disk
+            var options = FileImages.options(on: disk)
             change(&options)
             options.readOnly = true
             let reader = try Store.open(path: FileImages.path, options: options)

@@ -38,8 +38,7 @@ import Testing
     @Test("rows that link to one another are deleted together", arguments: 1...8 as ClosedRange<UInt64>)
     func linkedRows(seed: UInt64) throws {
         let disk = FileImages.Disk()
-        var options = FileImages.options
-        options.fileSystem = disk
+        var options = FileImages.options(on: disk)
         options.logHalfBytes = 1 << 20
         let store = try Store.open(path: FileImages.path, options: options)
         var random = SplitMix64(seed: seed)
@@ -87,9 +86,7 @@ import Testing
     }
 
     @Test("a link that a row cannot hold is refused") func noLink() throws {
-        var options = FileImages.options
-        options.fileSystem = FileImages.Disk()
-        let store = try Store.open(path: FileImages.path, options: options)
+        let store = try FileImages.open(FileImages.Disk())
         var transaction = try store.beginWrite()
         try transaction.apply(schema: Self.people)
         try LinkPayload.encode([]).withUnsafeBytes { bytes in
@@ -115,8 +112,7 @@ import Testing
         var failures = 0
         for room in stride(from: 80, through: 400, by: 40) {
             let disk = SimulatedDisk(SimulatedDisk.Settings(seed: Seed(seed), capacity: Int64(room) * 4096))
-            var options = FileImages.options
-            options.fileSystem = disk
+            var options = FileImages.options(on: disk)
             options.growth = .fixed(1)
             let store = try Store.open(path: FileImages.path, options: options)
             var history = CollectionHistory(seed: seed)
@@ -216,8 +212,7 @@ import Testing
 
     @Test("records with arbitrary contents are applied, or refused", arguments: 1...2 as ClosedRange<UInt64>)
     func records(seed: UInt64) throws {
-        var options = FileImages.options
-        options.fileSystem = FileImages.Disk()
+        var options = FileImages.options(on: FileImages.Disk())
         options.logHalfBytes = 1 << 20
         let store = try Store.open(path: FileImages.path, options: options)
         var history = CollectionHistory(seed: seed)
@@ -264,8 +259,7 @@ import Testing
         arguments: 1...2 as ClosedRange<UInt64>)
     func craftedTrees(seed: UInt64) throws {
         let disk = FileImages.Disk()
-        var options = FileImages.options
-        options.fileSystem = disk
+        var options = FileImages.options(on: disk)
         var store = try Store.open(path: FileImages.path, options: options)
         var history = CollectionHistory(seed: seed)
         let transaction = try store.beginWrite()
