@@ -28,7 +28,8 @@ import Testing
         }
     }
 
-    private func fill(_ file: TemporaryFile) throws {
+    private func filled() throws -> TemporaryFile {
+        let file = TemporaryFile()
         let realm = try Realm(configuration: file.configuration([Old.Person.self]))
         try realm.write {
             let ann = realm.create(Old.Person.self, value: ["id": 7, "first": "Ann", "second": "A", "age": 30])
@@ -37,6 +38,7 @@ import Testing
             bob.friends.append(objectsIn: [ann, bob, ann])
             ann.words.append(objectsIn: ["x", "y"])
         }
+        return file
     }
 
     private static let all: [(String, String)] = [
@@ -52,8 +54,7 @@ import Testing
     }
 
     @Test func `rename: values, links, lists and the primary key are kept`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let configuration = file.configuration([New.Person.self], version: 1) { migration, _ in
             for (old, new) in Self.all { migration.renameProperty(onType: "Person", from: old, to: new) }
             migration.enumerateObjects(ofType: "Person") { old, new in
@@ -76,8 +77,7 @@ import Testing
     }
 
     @Test func `rename: a property that is missing is a clear error`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         #expect(
             message(file) { migration, _ in migration.renameProperty(onType: "Person", from: "frist", to: "name") }
                 .contains("no property 'Person.frist' to rename; 'Person' has id, first"))
@@ -100,25 +100,21 @@ import Testing
                 override class func className() -> String { "Person" }
             }
         }
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         #expect(
             message(file) { migration, _ in migration.renameProperty(onType: "Person", from: "first", to: "second") }
                 .contains("the old schema has 'second' too"))
         let configuration = file.configuration([Kept.Person.self], version: 1) { migration, _ in
             migration.renameProperty(onType: "Person", from: "first", to: "name")
         }
-        do {
-            _ = try Realm(configuration: configuration)
-            Issue.record("renamed what is still there")
-        } catch let error as Realm.Error {
-            #expect(error.message.contains("the new schema still has 'first'"))
+        let error = try #require(throws: Realm.Error.self, "renamed what is still there") {
+            try Realm(configuration: configuration)
         }
+        #expect(error.message.contains("the new schema still has 'first'"))
     }
 
     @Test func `rename: to another type is a clear error`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         #expect(
             message(file) { migration, _ in migration.renameProperty(onType: "Person", from: "first", to: "years") }
                 .contains("it is a string, 'years' an optional int"))
@@ -128,8 +124,7 @@ import Testing
     }
 
     @Test func `rename: a chain of names of versions in between leads to the last one`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let configuration = file.configuration([New.Person.self], version: 3) { migration, _ in
             for (old, new) in Self.all where old != "first" {
                 migration.renameProperty(onType: "Person", from: old, to: new)
@@ -150,18 +145,15 @@ import Testing
                 override class func className() -> String { "Person" }
             }
         }
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let renaming: MigrationBlock = { migration, _ in
             migration.renameProperty(onType: "Person", from: "age", to: "years")
         }
-        do {
-            _ = try Realm(configuration: file.configuration([Aged.Person.self], version: 1, renaming))
-            Issue.record("lost a null")
-        } catch let error as Realm.Error {
-            #expect(error.code == .missingValues)
-            #expect(error.message.contains("'Person.years' is required now and 1 object has"))
+        let error = try #require(throws: Realm.Error.self, "lost a null") {
+            try Realm(configuration: file.configuration([Aged.Person.self], version: 1, renaming))
         }
+        #expect(error.code == .missingValues)
+        #expect(error.message.contains("'Person.years' is required now and 1 object has"))
         let filling: MigrationBlock = { migration, old in
             try renaming(migration, old)
             migration.fillNulls(onType: "Person", of: "years", with: -1)
@@ -179,8 +171,7 @@ import Testing
                 override class func className() -> String { "Person" }
             }
         }
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let configuration = file.configuration([Plain.Person.self], version: 1) { migration, _ in
             migration.renameProperty(onType: "Person", from: "id", to: "number")
         }
