@@ -49,9 +49,7 @@ struct EngineCoverageTests {
         let end = try AssayProcess.run(["list", "--engines"], in: directory)
         #expect(end.status == .exited(0))
         if end.output.contains("is not built") { return }
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-        let guide = try FileTree.readText(root.appendingPathComponent("docs/assay.md").path)
+        let guide = try FileTree.readText(SourceTree.root + "/docs/assay.md")
         let lines = guide.split(separator: "\n").map(String.init)
         let table = end.output.split(separator: "\n").prefix { $0.hasPrefix("|") }.map(String.init)
         try #require(table.count > 5, "\(end.output)")
@@ -60,7 +58,7 @@ struct EngineCoverageTests {
         )
         #expect(Array(lines[start...].prefix(table.count)) == table, "the table is out of date: make docs-tables")
         let all = try #require(table.last).split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-        let readme = try FileTree.readText(root.appendingPathComponent("README.md").path)
+        let readme = try FileTree.readText(SourceTree.root + "/README.md")
         #expect(readme.contains("\(all[1]) scenarios"), "README.md says how many scenarios there are: \(all[1])")
     }
 }
