@@ -8,10 +8,8 @@ import Testing
 /// A deleted row may keep the descriptor of a long value in its slot, while the value's pages have been freed and hold
 /// other nodes. A salvage skips the pages of values when it searches for nodes, and must not skip these.
 @Suite struct DeadValueTests {
-    private static let schema = StoreSchema(tables: [
-        TableDefinition(
-            id: TableID(1), name: "rows", columns: [ColumnDefinition(id: ColumnID(1), name: "text", type: .bytes)])
-    ])
+    private static let schema = StoreSchema(
+        table: "rows", [ColumnDefinition(id: ColumnID(1), name: "text", type: .bytes)])
 
     private static func text(_ key: Int64) -> [UInt8] {
         [UInt8](repeating: UInt8(truncatingIfNeeded: key), count: key % 24 == 7 && key < 1000 ? 9000 : 5)

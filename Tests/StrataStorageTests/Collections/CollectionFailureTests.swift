@@ -10,15 +10,13 @@ import Testing
 @Suite struct CollectionFailureTests {
     // MARK: Links within a table
 
-    private static let people = StoreSchema(tables: [
-        TableDefinition(
-            id: TableID(1), name: "Person",
-            columns: [
-                ColumnDefinition(
-                    id: ColumnID(1), name: "friends", type: .links, target: TableID(1),
-                    collection: CollectionColumn(.integer))
-            ])
-    ])
+    private static let people = StoreSchema(
+        table: "Person",
+        [
+            ColumnDefinition(
+                id: ColumnID(1), name: "friends", type: .links, target: TableID(1),
+                collection: CollectionColumn(.integer))
+        ])
 
     private static func friends(_ store: Store) throws -> [Int64: [Int64]] {
         let view = try store.snapshot().view
