@@ -13,21 +13,13 @@ import Testing
 
 @Suite("EngineCoverage")
 struct EngineCoverageTests {
-    private struct Probe: Scenario {
-        var slug: String
-        var family = Family.corruption
-        let question = "?"
-        var requires: Set<Capability>
-        func run(_ context: CaseContext) throws {}
-    }
-
     @Test("a scenario counts for an engine with all its requirements; tunings of one engine count once")
     func counts() {
         var registries = Registries()
-        registries.scenarios.register(Probe(slug: "a", requires: [.tables]))
-        registries.scenarios.register(Probe(slug: "b", requires: [.tables, .objects]))
-        registries.scenarios.register(Probe(slug: "c", family: .growth, requires: [.tables, .persistent]))
-        registries.scenarios.register(Probe(slug: "d", family: .planted, requires: []))
+        registries.scenarios.register(EmptyScenario(slug: "a", family: .corruption, requires: [.tables]))
+        registries.scenarios.register(EmptyScenario(slug: "b", family: .corruption, requires: [.tables, .objects]))
+        registries.scenarios.register(EmptyScenario(slug: "c", family: .growth, requires: [.tables, .persistent]))
+        registries.scenarios.register(EmptyScenario(slug: "d", family: .planted, requires: []))
         registries.engines.register(MemoryEngine(name: "memory"))
         registries.engines.register(MemoryEngine(name: "other", capabilities: [.tables, .persistent]))
         let coverage = EngineCoverage(registries)
