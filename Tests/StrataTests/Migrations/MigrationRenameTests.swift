@@ -46,9 +46,15 @@ import Testing
         ("words", "texts"),
     ]
 
-    private func message(_ file: TemporaryFile, _ block: @escaping MigrationBlock) -> String {
+    /// The error of a renaming.
+    private func message(
+        _ file: TemporaryFile, from old: String, to new: String, onType type: String = "Person"
+    ) -> String {
+        let configuration = file.configuration([New.Person.self], version: 1) { migration, _ in
+            migration.renameProperty(onType: type, from: old, to: new)
+        }
         do {
-            _ = try Realm(configuration: file.configuration([New.Person.self], version: 1, block))
+            _ = try Realm(configuration: configuration)
             return "opened"
         } catch { return "\(error)" }
     }
@@ -79,13 +85,11 @@ import Testing
     @Test func `rename: a property that is missing is a clear error`() throws {
         let file = try filled()
         #expect(
-            message(file) { migration, _ in migration.renameProperty(onType: "Person", from: "frist", to: "name") }
+            message(file, from: "frist", to: "name")
                 .contains("no property 'Person.frist' to rename; 'Person' has id, first"))
+        #expect(message(file, from: "first", to: "name", onType: "Persn").contains("no class 'Persn'"))
         #expect(
-            message(file) { migration, _ in migration.renameProperty(onType: "Persn", from: "first", to: "name") }
-                .contains("no class 'Persn'"))
-        #expect(
-            message(file) { migration, _ in migration.renameProperty(onType: "Person", from: "first", to: "nmae") }
+            message(file, from: "first", to: "nmae")
                 .contains("'Person.first' was renamed to 'nmae', which neither"))
         #expect(try Realm.schemaVersionAtURL(file.url) == 0)
     }
@@ -101,9 +105,7 @@ import Testing
             }
         }
         let file = try filled()
-        #expect(
-            message(file) { migration, _ in migration.renameProperty(onType: "Person", from: "first", to: "second") }
-                .contains("the old schema has 'second' too"))
+        #expect(message(file, from: "first", to: "second").contains("the old schema has 'second' too"))
         let configuration = file.configuration([Kept.Person.self], version: 1) { migration, _ in
             migration.renameProperty(onType: "Person", from: "first", to: "name")
         }
@@ -115,12 +117,8 @@ import Testing
 
     @Test func `rename: to another type is a clear error`() throws {
         let file = try filled()
-        #expect(
-            message(file) { migration, _ in migration.renameProperty(onType: "Person", from: "first", to: "years") }
-                .contains("it is a string, 'years' an optional int"))
-        #expect(
-            message(file) { migration, _ in migration.renameProperty(onType: "Person", from: "words", to: "name") }
-                .contains("it is a list of string, 'name' a string"))
+        #expect(message(file, from: "first", to: "years").contains("it is a string, 'years' an optional int"))
+        #expect(message(file, from: "words", to: "name").contains("it is a list of string, 'name' a string"))
     }
 
     @Test func `rename: a chain of names of versions in between leads to the last one`() throws {
