@@ -46,12 +46,7 @@ enum EntryClasses {
 
 extension EntryClasses {
     static func configuration(_ path: String, _ durability: DurabilityClass) -> Realm.Configuration {
-        var configuration = Realm.Configuration(fileURL: URL(fileURLWithPath: path), objectTypes: all)
-        switch durability {
-        case .full: configuration.durability = .full
-        case .periodic: configuration.durability = .periodic
-        case .none: configuration.durability = .none
-        }
-        return configuration
+        Realm.Configuration(
+            fileURL: URL(fileURLWithPath: path), objectTypes: all, durability: durability.ofRealm)
     }
 }

@@ -100,11 +100,6 @@ package struct DamagedFiles: Sendable {
         return file.bytes[offset..<min(offset + size, file.bytes.count)]
     }
 
-    /// Pages that are not all zeros.
-    package func filledPages(of size: Int) -> [Int] {
-        pages(of: size).filter { page(at: $0, size: size).contains { $0 != 0 } }
-    }
-
     /// The position of a byte for people: file, page and byte in it.
     package func place(of position: Int, pageSize: Int) -> String {
         guard let file = file(at: position) else { return "byte \(position), beyond the files" }

@@ -27,6 +27,13 @@ struct AssayProcess {
     /// Starts it with standard output and error in `outputFile`. Returns the process id.
     static func start(_ arguments: [String], outputFile: String) throws -> Int32 {
         let executable = try #require(executable, "no assay beside the test bundle")
+        return try spawn([executable] + arguments, outputFile: outputFile)
+    }
+
+    /// Starts a program with standard output and error in `outputFile`. Returns the process id.
+    static func spawn(
+        _ words: [String], outputFile: String, attributes: UnsafePointer<posix_spawnattr_t>? = nil
+    ) throws -> Int32 {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -35,8 +42,8 @@ struct AssayProcess {
         posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO)
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
         var processID: pid_t = 0
-        let status = CommandVector.with([executable] + arguments) { words in
-            posix_spawn(&processID, executable, &actions, nil, words, KernelCalls.environment)
+        let status = CommandVector.with(words) { arguments in
+            posix_spawn(&processID, words[0], &actions, attributes, arguments, KernelCalls.environment)
         }
         try #require(status == 0)
         return processID

@@ -7,9 +7,6 @@ import Testing
 /// Commands in documents exist, and have the given options.
 @Suite("Documented commands")
 struct DocumentedCommandTests {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-
     @Test("every assay command in a code block exists, and has the given options")
     func commands() throws {
         let directory = try TestDirectory()
@@ -21,7 +18,7 @@ struct DocumentedCommandTests {
             "docs/case-files.md", "docs/engine-library.md", "docs/peers.md",
         ]
         for file in files {
-            let text = try FileTree.readText(Self.root.appendingPathComponent(file).path)
+            let text = try FileTree.readText("\(SourceTree.root)/\(file)")
             for words in Self.commands(text) {
                 let name = words[0]
                 if helps[name] == nil {

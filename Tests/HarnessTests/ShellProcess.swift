@@ -21,13 +21,6 @@ struct ShellProcess {
 
     /// Starts the lines. Returns the shell's process id.
     func start(_ script: String, output: String = "shell-output") throws -> Int32 {
-        let file = directory.path + "/" + output
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, file, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0o666)
-        posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO)
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
         // Tests that run in the background ignore SIGINT. A user's shell does not.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
@@ -41,13 +34,9 @@ struct ShellProcess {
         sigemptyset(&blocked)
         posix_spawnattr_setsigmask(&attributes, &blocked)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
-        var processID: pid_t = 0
         let lines = "cd \(ShellWord.quoted(directory.path))\nPATH=$PWD/bin:$PATH\nexport PATH\n\(script)\n"
-        let status = CommandVector.with(["/bin/sh", "-c", lines]) { words in
-            posix_spawn(&processID, "/bin/sh", &actions, &attributes, words, KernelCalls.environment)
-        }
-        try #require(status == 0)
-        return processID
+        return try AssayProcess.spawn(
+            ["/bin/sh", "-c", lines], outputFile: directory.path + "/" + output, attributes: &attributes)
     }
 
     func run(_ script: String) throws -> AssayProcess.End {

@@ -83,9 +83,7 @@ import Testing
         _ seed: Int
     ) throws -> (history: CollectionHistory, oracle: CollectionOracle, data: [UInt8]) {
         let disk = FileImages.Disk()
-        var options = FileImages.options
-        options.fileSystem = disk
-        let store = try Store.open(path: FileImages.path, options: options)
+        let store = try FileImages.open(disk)
         var history = CollectionHistory(seed: UInt64(seed))
         history.longest = 90
         for round in 0..<8 {

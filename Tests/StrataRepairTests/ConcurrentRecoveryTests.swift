@@ -46,24 +46,18 @@ import Testing
         return WatchedDisk(try FileImages.Disk(image))
     }
 
-    private static func options(_ disk: WatchedDisk) -> StoreOptions {
-        var options = FileImages.options
-        options.fileSystem = disk
-        return options
-    }
-
     /// The file at the store's path, as a process finds it.
     private static func file(_ disk: WatchedDisk) throws -> FileStatus { try #require(try disk.status(path)) }
 
     private static func mend(
         _ disk: WatchedDisk, _ policy: DamagePolicy, of file: FileStatus
     ) throws(StorageError) -> DamageReport? {
-        try Repair.mend(path: path, options: options(disk), policy: policy, of: file, because: lostLog)
+        try Repair.mend(path: path, options: FileImages.options(on: disk), policy: policy, of: file, because: lostLog)
     }
 
     /// Opens the store, commits a row, and closes the store.
     private static func write(_ disk: WatchedDisk, key: Int64) throws {
-        let store = try Store.open(path: path, options: options(disk))
+        let store = try Store.open(path: path, options: FileImages.options(on: disk))
         let transaction = try store.beginWrite()
         if transaction.view.schema.tables.isEmpty { try transaction.apply(schema: StoreHistory.schema) }
         try StoreHistory.withCells([.integer(7), .null]) {
@@ -74,7 +68,7 @@ import Testing
     }
 
     private static func has(_ key: Int64, _ disk: WatchedDisk) throws -> Bool {
-        let store = try Store.open(path: path, options: options(disk))
+        let store = try Store.open(path: path, options: FileImages.options(on: disk))
         defer { try? store.close() }
         let view = try store.snapshot().view
         // A store that `.startAfresh` has made has no tables.
@@ -151,7 +145,7 @@ import Testing
             }
         }
         let reports = Mutex(0)
-        let store = try Repair.open(path: Self.path, options: Self.options(disk), onDamage: policy) { _ in
+        let store = try Repair.open(path: Self.path, options: FileImages.options(on: disk), onDamage: policy) { _ in
             reports.withLock { $0 += 1 }
         }
         try store.close()

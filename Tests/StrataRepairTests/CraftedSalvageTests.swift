@@ -76,9 +76,7 @@ import Testing
             TestSettings.say("\(error)")
             return false
         }
-        var options = FileImages.options
-        options.fileSystem = disk
-        let store = try Store.open(path: "salvaged", options: options)
+        let store = try Store.open(path: "salvaged", options: FileImages.options(on: disk))
         try store.checkInvariants()
         try store.close()
         return true

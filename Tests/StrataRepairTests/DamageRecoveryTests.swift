@@ -16,8 +16,7 @@ import Testing
     private func open(
         _ disk: FileImages.Disk, _ policy: DamagePolicy, _ reports: Reports, _ cipher: (any Cipher)? = nil
     ) throws -> Store {
-        var options = FileImages.options(cipher)
-        options.fileSystem = disk
+        let options = FileImages.options(on: disk, cipher)
         return try Repair.open(path: FileImages.path, options: options, onDamage: policy) { reports.append($0) }
     }
 
@@ -192,8 +191,7 @@ import Testing
         let file = try disk.open(FileImages.path, .write)
         #expect(try file.tryLock(byte: LockByte.open, exclusive: true))
         #expect(throws: StorageError.inUse(path: FileImages.path)) { try open(disk, .startAfresh, Reports()) }
-        var options = FileImages.options
-        options.fileSystem = disk
+        let options = FileImages.options(on: disk)
         #expect(throws: StorageError.inUse(path: FileImages.path)) {
             try Repair.mend(
                 path: FileImages.path, options: options, policy: .startAfresh, of: file.status(),

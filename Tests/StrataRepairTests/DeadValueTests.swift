@@ -8,10 +8,8 @@ import Testing
 /// A deleted row may keep the descriptor of a long value in its slot, while the value's pages have been freed and hold
 /// other nodes. A salvage skips the pages of values when it searches for nodes, and must not skip these.
 @Suite struct DeadValueTests {
-    private static let schema = StoreSchema(tables: [
-        TableDefinition(
-            id: TableID(1), name: "rows", columns: [ColumnDefinition(id: ColumnID(1), name: "text", type: .bytes)])
-    ])
+    private static let schema = StoreSchema(
+        table: "rows", [ColumnDefinition(id: ColumnID(1), name: "text", type: .bytes)])
 
     private static func text(_ key: Int64) -> [UInt8] {
         [UInt8](repeating: UInt8(truncatingIfNeeded: key), count: key % 24 == 7 && key < 1000 ? 9000 : 5)
@@ -56,8 +54,7 @@ import Testing
 
     @Test("row groups on pages of former values are salvaged when their branch is lost") func reused() throws {
         let disk = FileImages.Disk()
-        var options = FileImages.options
-        options.fileSystem = disk
+        var options = FileImages.options(on: disk)
         var store = try Store.open(path: FileImages.path, options: options)
         var transaction = try store.beginWrite()
         try transaction.apply(schema: Self.schema)

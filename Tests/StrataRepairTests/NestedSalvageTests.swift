@@ -22,8 +22,7 @@ import Testing
         _ seed: UInt64
     ) throws -> (data: [UInt8], trees: [NodeReference], history: NestedHistory) {
         let disk = FileImages.Disk()
-        var options = FileImages.options
-        options.fileSystem = disk
+        var options = FileImages.options(on: disk)
         options.logHalfBytes = 1 << 20
         let store = try Store.open(path: FileImages.path, options: options)
         var history = NestedHistory(seed: seed)

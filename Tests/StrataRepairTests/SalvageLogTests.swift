@@ -64,8 +64,7 @@ import Testing
         let disk = FileImages.Disk()
         try disk.put(life.data, at: FileImages.path)
         try disk.put(log, at: Store.logPath(FileImages.path))
-        var options = FileImages.options(kind == .encrypted ? TestCipher(key: 3) : nil)
-        options.fileSystem = disk
+        let options = FileImages.options(on: disk, kind == .encrypted ? TestCipher(key: 3) : nil)
         var told: DamageReport?
         let store = try Repair.open(path: FileImages.path, options: options, onDamage: policy) { told = $0 }
         #expect(told?.error == .logOutdated(path: Store.logPath(FileImages.path)))

@@ -146,8 +146,7 @@ struct SalvageTrial {
             default: return ["it throws \(error)"]
             }
         }
-        var options = FileImages.options(sound.cipher)
-        options.fileSystem = disk
+        let options = FileImages.options(on: disk, sound.cipher)
         let store = try Store.open(path: "new", options: options)
         try store.checkInvariants()
         let view = try store.snapshot().view

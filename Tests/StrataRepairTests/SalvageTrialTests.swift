@@ -35,8 +35,7 @@ import Testing
     @Test("no row comes out of a user's value, whole or damaged") func valueWithNodes() throws {
         let inner = try FileImages.clean(seed: 21, steps: 120)
         let disk = FileImages.Disk()
-        var options = FileImages.options
-        options.fileSystem = disk
+        var options = FileImages.options(on: disk)
         options.mapReserve = 1 << 26
         let store = try Store.open(path: FileImages.path, options: options)
         let transaction = try store.beginWrite()
@@ -94,9 +93,7 @@ import Testing
             let disk = FileImages.Disk()
             try disk.put(bytes, at: FileImages.path)
             _ = try Salvage.run(from: FileImages.path, to: "new", fileSystem: disk)
-            var options = FileImages.options
-            options.fileSystem = disk
-            let store = try Store.open(path: "new", options: options)
+            let store = try Store.open(path: "new", options: FileImages.options(on: disk))
             try store.checkInvariants()
             let view = try store.snapshot().view
             func isThere(_ key: Int64) throws -> Bool { try view.locate(CheckedStore.wide, RowKey(key)) != nil }
@@ -134,9 +131,7 @@ import Testing
             try disk.put(log, at: FileImages.path + ".log")
             let report = try Salvage.run(from: FileImages.path, to: "new", fileSystem: disk)
             #expect(!report.isWhole)
-            var options = FileImages.options
-            options.fileSystem = disk
-            try Store.open(path: "new", options: options).close()
+            try Store.open(path: "new", options: FileImages.options(on: disk)).close()
         }
         // A row group with the largest possible creation version.
         let clean = try FileImages.clean(seed: 5, steps: 80)
@@ -153,8 +148,7 @@ import Testing
         for byte in 0..<8192 { bytes[byte] = 0 }
         let disk = FileImages.Disk()
         try disk.put(bytes, at: FileImages.path)
-        var options = FileImages.options
-        options.fileSystem = disk
+        let options = FileImages.options(on: disk)
         _ = try Salvage.run(from: FileImages.path, to: "new", fileSystem: disk)
         try Store.open(path: "new", options: options).close()
     }

@@ -18,9 +18,7 @@ import Testing
 
         init(seed: UInt64) throws {
             let disk = FileImages.Disk()
-            var options = FileImages.options
-            options.fileSystem = disk
-            let store = try Store.open(path: FileImages.path, options: options)
+            let store = try FileImages.open(disk)
             var history = CollectionHistory(seed: seed)
             history.longest = 90
             for number in 0..<8 {
@@ -265,8 +263,7 @@ import Testing
         }
 
         init(leaf number: Int) throws {
-            var options = FileImages.options
-            options.fileSystem = disk
+            let options = FileImages.options(on: disk)
             var store = try Store.open(path: FileImages.path, options: options)
             var history = CollectionHistory(seed: 8)
             history.longest = 1

@@ -21,9 +21,7 @@ enum SalvagedStore {
         try disk.put(data, at: FileImages.path)
         if let log { try disk.put(log, at: Store.logPath(FileImages.path)) }
         let report = try Salvage.run(from: FileImages.path, to: "new", fileSystem: disk, options: settings)
-        var options = FileImages.options(settings.cipher)
-        options.fileSystem = disk
-        let store = try Store.open(path: "new", options: options)
+        let store = try Store.open(path: "new", options: FileImages.options(on: disk, settings.cipher))
         defer { do { try store.close() } catch {} }
         try store.checkInvariants()
         return (report, try look(store.snapshot().view, report))

@@ -11,9 +11,7 @@ import Testing
         let disk = FileImages.Disk()
         try disk.put(bytes, at: FileImages.path)
         let report = try Salvage.run(from: FileImages.path, to: "new", fileSystem: disk)
-        var options = FileImages.options
-        options.fileSystem = disk
-        let store = try Store.open(path: "new", options: options)
+        let store = try Store.open(path: "new", options: FileImages.options(on: disk))
         defer { try? store.close() }
         try store.checkInvariants()
         return (report, try StoreHistory.contents(store.snapshot().view))
@@ -64,9 +62,7 @@ import Testing
             try disk.put(data, at: FileImages.path)
             try disk.put(log, at: Store.logPath(FileImages.path))
             _ = try Salvage.run(from: FileImages.path, to: "new", fileSystem: disk)
-            var options = FileImages.options
-            options.fileSystem = disk
-            let store = try Store.open(path: "new", options: options)
+            let store = try Store.open(path: "new", options: FileImages.options(on: disk))
             defer { try? store.close() }
             return try StoreHistory.contents(store.snapshot().view)
         }

@@ -45,9 +45,7 @@ import Testing
             }
             try store.close()
             do {
-                var options = FileImages.options
-                options.fileSystem = disk
-                try Store.compact(path: FileImages.path, options: options)
+                try Store.compact(path: FileImages.path, options: FileImages.options(on: disk))
                 precondition(mayPass, "\(name) is compacted")
             } catch {
                 precondition(SharedNodes.isDamage(error) && !mayPass, "\(name): \(error)")

@@ -43,11 +43,7 @@ import Testing
             let store = try Store.open(path: path, options: options(cipher))
             let transaction = try store.beginWrite()
             try transaction.apply(
-                schema: StoreSchema(tables: [
-                    TableDefinition(
-                        id: TableID(1), name: "Text",
-                        columns: [ColumnDefinition(id: ColumnID(1), name: "text", type: .bytes)])
-                ]))
+                schema: StoreSchema(table: "Text", [ColumnDefinition(id: ColumnID(1), name: "text", type: .bytes)]))
             for key in 0..<400 as Range<Int64> {
                 let bytes = [UInt8](repeating: UInt8(97 + key % 20), count: key % 50 == 0 ? 30_000 : 20)
                 try bytes.withUnsafeBytes { bytes in

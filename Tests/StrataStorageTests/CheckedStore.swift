@@ -53,8 +53,7 @@ enum CheckedStore {
 
     private static func build() throws -> CraftedFile {
         let disk = FileImages.Disk()
-        var options = FileImages.options
-        options.fileSystem = disk
+        var options = FileImages.options(on: disk)
         // Consecutive changes must leave patches here, not rewritten columns.
         options.limits.changesBeforeHeld = .max
         let store = try Store.open(path: FileImages.path, options: options)
@@ -104,9 +103,7 @@ extension CraftedFile {
         do {
             let disk = FileImages.Disk()
             try disk.put(bytes, at: FileImages.path)
-            var options = FileImages.options
-            options.fileSystem = disk
-            let store = try Store.open(path: FileImages.path, options: options)
+            let store = try FileImages.open(disk)
             defer { do { try store.close() } catch { Self.ignore(error) } }
             try store.checkInvariants()
             return nil

@@ -9,8 +9,7 @@ import Testing
 /// Rare branches of the code that only damage, a full disk or a read-only open reaches, and simulated crashes never do.
 @Suite(.enabled(if: CoverageMarks.areCounted)) struct CoverageMarkTests {
     private func options(_ image: FileImages.Image, readOnly: Bool = false) throws -> StoreOptions {
-        var options = FileImages.options
-        options.fileSystem = try FileImages.Disk(image)
+        var options = try FileImages.options(on: FileImages.Disk(image))
         options.readOnly = readOnly
         return options
     }
@@ -60,8 +59,7 @@ import Testing
     }
 
     @Test("a step of growth is reduced if the disk lacks room") func smallerGrowth() throws {
-        var options = FileImages.options
-        options.fileSystem = SimulatedDisk(SimulatedDisk.Settings(seed: Seed(1), capacity: 100 * 4096))
+        var options = FileImages.options(on: SimulatedDisk(SimulatedDisk.Settings(seed: Seed(1), capacity: 100 * 4096)))
         options.growth = .fixed(1 << 20)
         let store = try Store.open(path: FileImages.path, options: options)
         let transaction = try store.beginWrite()

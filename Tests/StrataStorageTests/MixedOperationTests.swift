@@ -80,7 +80,7 @@ import Testing
         }
         try Self.commit(store) { transaction in
             try transaction.apply(
-                schema: StoreSchema(tables: [TableDefinition(id: TableID(1), name: "t", columns: definitions)]))
+                schema: StoreSchema(table: "t", definitions))
             for row in 0..<rows {
                 let cells = (0..<columns).map { Cell.integer(Int64((row + $0) % 200)) }
                 try cells.withUnsafeBufferPointer { try transaction.insert(0, key: RowKey(Int64(row)), $0) }

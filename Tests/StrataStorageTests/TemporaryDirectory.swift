@@ -13,13 +13,19 @@ final class TemporaryDirectory {
         path = String(cString: made)
     }
 
-    deinit {
-        for name in names() { unlink(path + "/" + name) }
+    deinit { Self.remove(path) }
+
+    /// Follows no symbolic link.
+    private static func remove(_ path: String) {
+        if unlink(path) == 0 { return }
+        for name in names(in: path) { remove(path + "/" + name) }
         rmdir(path)
     }
 
     /// Its files, in order.
-    func names() -> [String] {
+    func names() -> [String] { Self.names(in: path) }
+
+    private static func names(in path: String) -> [String] {
         guard let directory = opendir(path) else { return [] }
         defer { closedir(directory) }
         var names: [String] = []

@@ -3,24 +3,23 @@ import StrataFiles
 import Testing
 
 @testable import StrataStorage
+@testable import StrataStorageTests
 @testable import StrataTool
 
 /// Collections in a dump, equal for inline collections and trees.
 @Suite struct CollectionTextTests {
-    private static let schema = StoreSchema(tables: [
-        TableDefinition(
-            id: TableID(1), name: "Owner",
-            columns: [
-                column(1, "numbers", CollectionColumn(.integer, allowsNulls: true), 0),
-                column(2, "flags", CollectionColumn(.integer), 1),
-                column(3, "names", CollectionColumn(.text, isSorted: true), 2),
-                column(4, "ids", CollectionColumn(.data), 12),
-                column(5, "ages", CollectionColumn(.double, isKeyed: true), 6),
-                ColumnDefinition(
-                    id: ColumnID(6), name: "others", type: .links, target: TableID(1),
-                    collection: CollectionColumn(.integer)),
-            ])
-    ])
+    private static let schema = StoreSchema(
+        table: "Owner",
+        [
+            column(1, "numbers", CollectionColumn(.integer, allowsNulls: true), 0),
+            column(2, "flags", CollectionColumn(.integer), 1),
+            column(3, "names", CollectionColumn(.text, isSorted: true), 2),
+            column(4, "ids", CollectionColumn(.data), 12),
+            column(5, "ages", CollectionColumn(.double, isKeyed: true), 6),
+            ColumnDefinition(
+                id: ColumnID(6), name: "others", type: .links, target: TableID(1),
+                collection: CollectionColumn(.integer)),
+        ])
 
     private static func column(
         _ id: UInt16, _ name: String, _ collection: CollectionColumn, _ tag: UInt32
@@ -108,9 +107,7 @@ import Testing
         let transaction = try store.beginWrite()
         let values = CollectionColumn(.any, allowsNulls: true)
         try transaction.apply(
-            schema: StoreSchema(tables: [
-                TableDefinition(id: TableID(1), name: "Owner", columns: [Self.column(1, "values", values, 9)])
-            ]))
+            schema: StoreSchema(table: "Owner", [Self.column(1, "values", values, 9)]))
         let cells = [Cell.bytes(UnsafeRawBufferPointer(start: nil, count: 0))]
         try cells.withUnsafeBufferPointer { try transaction.insert(0, key: RowKey(1), $0) }
         func put(_ bytes: [UInt8]?, key: String = "", at path: [Int], _ place: Int) throws {

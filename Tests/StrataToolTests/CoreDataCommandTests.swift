@@ -3,14 +3,16 @@
     import Foundation
     import Testing
 
+    @testable import StrataStorageTests
+
     /// `strata coredata`, as a user runs it.
     @Suite struct CoreDataCommandTests {
-        let directory: TestDirectory
+        let directory: TemporaryDirectory
         private var store: String { directory.path + "/Model.sqlite" }
         private var new: String { directory.path + "/App.strata" }
 
         init() throws {
-            directory = try TestDirectory()
+            directory = try TemporaryDirectory()
             var note = CoreDataEntity(name: "Note")
             note.attributes = [
                 CoreDataAttribute("title", .string, origin: .modelFile),

@@ -2,13 +2,15 @@ import StrataFiles
 import StrataStorage
 import Testing
 
+@testable import StrataStorageTests
+
 /// Files with zeroed pages, through the tool.
 @Suite struct DamagedFileTests {
-    let directory: TestDirectory
+    let directory: TemporaryDirectory
     var path: String { directory.path + "/store" }
 
     init() throws {
-        directory = try TestDirectory()
+        directory = try TemporaryDirectory()
         try SampleStore.make(directory.path + "/store")
     }
 

@@ -11,7 +11,7 @@ import Testing
         "the files of a dump have the permissions of their database",
         arguments: [0o600, 0o640, 0o644] as [mode_t])
     func rights(mode: mode_t) throws {
-        let directory = try TestDirectory()
+        let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
         try SampleStore.make(path, rows: 3)
         try #require(chmod(path, mode) == 0)
@@ -34,7 +34,7 @@ import Testing
         "dump, check, copy and compact end with an error at a tree that shares its nodes, and info ends too",
         arguments: ["dump", "check", "info", "copy", "compact"])
     func shared(command: String) throws {
-        let directory = try TestDirectory()
+        let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
         let file = try SharedNodes.make("branchesOfList")
         try StrataProcess.write(file.bytes, to: path)

@@ -1,14 +1,16 @@
 import StrataStorage
 import Testing
 
+@testable import StrataStorageTests
+
 /// Encrypted files through the tool.
 @Suite struct KeyFileTests {
-    let directory: TestDirectory
+    let directory: TemporaryDirectory
     var path: String { directory.path + "/store" }
     var key: String { directory.path + "/key" }
 
     init() throws {
-        directory = try TestDirectory()
+        directory = try TemporaryDirectory()
         try SampleStore.make(directory.path + "/store")
         try StrataProcess.write((0..<64).map { UInt8($0) }, to: directory.path + "/key")
         let digits = (0..<64).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "\n"

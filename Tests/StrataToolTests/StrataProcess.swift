@@ -2,30 +2,15 @@ import Platform
 import StrataFiles
 import Testing
 
+@testable import StrataStorageTests
+
 /// The real executable, run from a test.
 struct StrataProcess {
     var status: Int32
     var output: String
     var error: String
 
-    /// The executable beside the test bundle; one command builds both.
-    static let executable: String? = {
-        var words = CommandLine.arguments
-        var buffer = [CChar](repeating: 0, count: 4096)
-        let count = readlink("/proc/self/exe", &buffer, buffer.count)
-        if count > 0 {
-            words.append(
-                String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self))
-        }
-        for word in words {
-            guard let range = word.firstRange(of: ".xctest") else { continue }
-            let bundle = String(word[..<range.lowerBound])
-            guard let slash = bundle.lastIndex(of: "/") else { continue }
-            let candidate = bundle[..<slash] + "/strata"
-            if access(String(candidate), X_OK) == 0 { return String(candidate) }
-        }
-        return nil
-    }()
+    static let executable = BuiltProgram.path("strata")
 
     /// Runs it with standard output and error in files of the directory.
     static func run(
@@ -76,34 +61,5 @@ struct StrataProcess {
         defer { file.close() }
         try file.truncate(to: 0)
         try bytes.withUnsafeBytes { try file.write($0, at: 0) }
-    }
-}
-
-/// A directory that is deleted with the object, together with its files.
-final class TestDirectory {
-    let path: String
-
-    init() throws {
-        let base = getenv("TMPDIR").map { String(cString: $0) } ?? P_tmpdir
-        var template = Array((base + "/strata-tool-" + String(repeating: "X", count: 6)).utf8CString)
-        try #require(mkdtemp(&template) != nil)
-        path = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
-    deinit { Self.remove(path) }
-
-    private static func remove(_ path: String) {
-        if let directory = opendir(path) {
-            while let entry = readdir(directory) {
-                let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-                }
-                if name != "." && name != ".." { remove(path + "/" + name) }
-            }
-            closedir(directory)
-            rmdir(path)
-        } else {
-            unlink(path)
-        }
     }
 }

@@ -2,14 +2,15 @@ import StrataFiles
 import StrataStorage
 import Testing
 
+@testable import StrataStorageTests
 @testable import StrataTool
 
 @Suite struct StrataToolTests {
-    let directory: TestDirectory
+    let directory: TemporaryDirectory
     var path: String { directory.path + "/store" }
 
     init() throws {
-        directory = try TestDirectory()
+        directory = try TemporaryDirectory()
         try SampleStore.make(directory.path + "/store")
     }
 

@@ -3,12 +3,14 @@ import StrataFiles
 import StrataStorage
 import Testing
 
+@testable import StrataStorageTests
+
 /// Unusual but sound files, and foreign ones.
 @Suite struct UnusualFileTests {
-    let directory: TestDirectory
+    let directory: TemporaryDirectory
     var path: String { directory.path + "/store" }
 
-    init() throws { directory = try TestDirectory() }
+    init() throws { directory = try TemporaryDirectory() }
 
     private func run(_ arguments: String...) throws -> StrataProcess {
         try StrataProcess.run(arguments, in: directory.path)

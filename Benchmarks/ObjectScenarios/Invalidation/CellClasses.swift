@@ -2,24 +2,33 @@ import Strata
 
 /// The object of a table cell. Its declared defaults differ from stored values.
 protocol ShownObject: Object {
-    static func make(_ number: Int) -> Self
-    var number: Int { get }
-    var title: String { get }
-    var count: Int { get }
-    var weight: Double { get }
-    var hasPartner: Bool { get }
-    var partCount: Int { get }
+    var number: Int { get set }
+    var title: String { get set }
+    var count: Int { get set }
+    var weight: Double { get set }
     var parts: List<Self> { get }
     var holders: LinkingObjects<Self> { get }
     var partner: Self? { get set }
 
     func checkedTitle() throws -> String
-    func addPart(_ part: Self)
-    func rename(_ title: String)
     static func first(_ number: Int, in realm: Realm) -> Self?
 }
 
 extension ShownObject {
+    static func make(_ number: Int) -> Self {
+        let cell = Self()
+        cell.number = number
+        cell.title = "title \(number)"
+        cell.count = number * 10
+        cell.weight = Double(number) + 0.25
+        return cell
+    }
+
+    var hasPartner: Bool { partner != nil }
+    var partCount: Int { parts.count }
+    func addPart(_ part: Self) { parts.append(part) }
+    func rename(_ title: String) { self.title = title }
+
     /// All values of the object, and its backlinks.
     var line: String {
         Self.line(
@@ -56,20 +65,7 @@ final class KeyedCell: Object, ShownObject {
     @Persisted var parts: List<KeyedCell>
     @Persisted(originProperty: "parts") var holders: LinkingObjects<KeyedCell>
 
-    static func make(_ number: Int) -> KeyedCell {
-        let cell = KeyedCell()
-        cell.number = number
-        cell.title = "title \(number)"
-        cell.count = number * 10
-        cell.weight = Double(number) + 0.25
-        return cell
-    }
-
-    var hasPartner: Bool { partner != nil }
-    var partCount: Int { parts.count }
     func checkedTitle() throws -> String { try read(\.title) }
-    func addPart(_ part: KeyedCell) { parts.append(part) }
-    func rename(_ title: String) { self.title = title }
 
     static func first(_ number: Int, in realm: Realm) -> KeyedCell? {
         realm.object(ofType: KeyedCell.self, forPrimaryKey: number)
@@ -85,20 +81,7 @@ final class PlainCell: Object, ShownObject {
     @Persisted var parts: List<PlainCell>
     @Persisted(originProperty: "parts") var holders: LinkingObjects<PlainCell>
 
-    static func make(_ number: Int) -> PlainCell {
-        let cell = PlainCell()
-        cell.number = number
-        cell.title = "title \(number)"
-        cell.count = number * 10
-        cell.weight = Double(number) + 0.25
-        return cell
-    }
-
-    var hasPartner: Bool { partner != nil }
-    var partCount: Int { parts.count }
     func checkedTitle() throws -> String { try read(\.title) }
-    func addPart(_ part: PlainCell) { parts.append(part) }
-    func rename(_ title: String) { self.title = title }
 
     static func first(_ number: Int, in realm: Realm) -> PlainCell? {
         realm.objects(PlainCell.self).where { $0.number == number }.first

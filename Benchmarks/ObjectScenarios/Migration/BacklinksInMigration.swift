@@ -3,11 +3,9 @@ import RunRecords
 import Strata
 
 /// A migration reads the inverses of old and new objects, declared or not, while links change.
-struct BacklinksInMigration: Scenario {
+struct BacklinksInMigration: MigrationScenario {
     let slug = "backlinks-in-migration"
-    let family = Family.migration
     let question = "Can a migration read the backlinks of an object, both old and new?"
-    let requires: Set<Capability> = [.migrations]
 
     enum Before {
         final class Owner: Object {

@@ -3,11 +3,9 @@ import RunRecords
 import Strata
 
 /// A property becomes the primary key while two, or many, objects share its values.
-struct DuplicatePrimaryKey: Scenario {
+struct DuplicatePrimaryKey: MigrationScenario {
     let slug = "duplicate-primary-key"
-    let family = Family.migration
     let question = "Does a primary key whose values collide name class and values, and change nothing?"
-    let requires: Set<Capability> = [.migrations]
     let expects: Promise.Kind? = .atomicMigration
     let parameters = [
         ScenarioParameter("rows", .size, default: 2_000, range: 10...10_000_000, summary: "objects in the file")

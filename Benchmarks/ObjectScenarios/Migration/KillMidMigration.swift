@@ -7,11 +7,9 @@ import Strata
 
 /// Kills a migrating process (SIGKILL) when its block has reached a certain object, or some microseconds after its last
 /// object.
-struct KillMidMigration: Scenario {
+struct KillMidMigration: MigrationScenario {
     let slug = "kill-mid-migration"
-    let family = Family.migration
     let question = "Is a migration that was killed at any object, or in its commit, undone or done?"
-    let requires: Set<Capability> = [.migrations]
     let schedule = Schedule.free
     let expects: Promise.Kind? = .atomicMigration
     let parameters = [

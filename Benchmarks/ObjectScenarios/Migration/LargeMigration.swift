@@ -8,11 +8,9 @@ import Synchronization
 /// Gives every object of a large file new values, and measures the cost; the same with a quarter of the objects.
 ///
 /// A violation: an object that the migration left wrong, or memory that grows with the data.
-struct LargeMigration: Scenario {
+struct LargeMigration: MigrationScenario {
     let slug = "large-migration"
-    let family = Family.migration
     let question = "Is the memory of a migration bounded, by what it writes and by a limit?"
-    let requires: Set<Capability> = [.migrations]
     let parameters = [
         ScenarioParameter("rows", .size, default: 100_000, range: 40...100_000_000, summary: "objects in the file"),
         ScenarioParameter(

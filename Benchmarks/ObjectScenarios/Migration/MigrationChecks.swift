@@ -35,14 +35,9 @@ struct MigrationChecks {
     func configuration(
         _ url: URL, _ version: UInt64, types: [ObjectBase.Type], block: MigrationBlock? = nil
     ) -> Realm.Configuration {
-        var configuration = Realm.Configuration(
-            fileURL: url, schemaVersion: version, migrationBlock: block, objectTypes: types)
-        switch context.test.durability {
-        case .full: configuration.durability = .full
-        case .periodic: configuration.durability = .periodic
-        case .none: configuration.durability = .none
-        }
-        return configuration
+        Realm.Configuration(
+            fileURL: url, schemaVersion: version, migrationBlock: block, objectTypes: types,
+            durability: context.test.durability.ofRealm)
     }
 
     /// Expects an error with a code, whose message names the given parts.

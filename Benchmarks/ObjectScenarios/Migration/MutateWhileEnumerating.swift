@@ -3,11 +3,9 @@ import RunRecords
 import Strata
 
 /// A block creates, deletes and replaces objects of the class that it walks.
-struct MutateWhileEnumerating: Scenario {
+struct MutateWhileEnumerating: MigrationScenario {
     let slug = "mutate-while-enumerating"
-    let family = Family.migration
     let question = "Does a walk visit exactly the objects of its start, whatever the block makes and deletes?"
-    let requires: Set<Capability> = [.migrations]
     let parameters = [
         ScenarioParameter("rows", .size, default: 5_000, range: 100...10_000_000, summary: "objects in the file")
     ]

@@ -3,11 +3,9 @@ import RunRecords
 import Strata
 
 /// Values are copied up two links and out of lists by name; missing names are read in every way.
-struct NestedAccess: Scenario {
+struct NestedAccess: MigrationScenario {
     let slug = "nested-access"
-    let family = Family.migration
     let question = "Are values typed through links and lists, and do unknown names throw?"
-    let requires: Set<Capability> = [.migrations]
 
     enum Deep {
         final class Root: Object {

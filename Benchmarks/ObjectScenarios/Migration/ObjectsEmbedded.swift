@@ -3,11 +3,9 @@ import RunRecords
 import Strata
 
 /// Objects with no, one and several links become embedded, and become top-level again.
-struct ObjectsEmbedded: Scenario {
+struct ObjectsEmbedded: MigrationScenario {
     let slug = "embedded-conversion"
-    let family = Family.migration
     let question = "Does an object that becomes embedded end with exactly one parent?"
-    let requires: Set<Capability> = [.migrations]
 
     enum Apart {
         final class Person: Object {

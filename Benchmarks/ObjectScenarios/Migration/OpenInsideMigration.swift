@@ -9,11 +9,9 @@ import Strata
 #endif
 
 /// A migration block opens and deletes the file, rehearses its migration, and reads its version.
-struct OpenInsideMigration: Scenario {
+struct OpenInsideMigration: MigrationScenario {
     let slug = "open-inside-migration"
-    let family = Family.migration
     let question = "Is opening a database inside its own migration an error at once, and no deadlock?"
-    let requires: Set<Capability> = [.migrations]
 
     func run(_ context: CaseContext) throws {
         try MigrationChecks.run(context) { checks in

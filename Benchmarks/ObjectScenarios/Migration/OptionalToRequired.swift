@@ -9,11 +9,9 @@ import Strata
 #endif
 
 /// Optional properties of every kind become required, with and without nulls, with and without a rule.
-struct OptionalToRequired: Scenario {
+struct OptionalToRequired: MigrationScenario {
     let slug = "optional-to-required"
-    let family = Family.migration
     let question = "Are values kept, and nulls refused without a rule, when a property becomes required?"
-    let requires: Set<Capability> = [.migrations]
     let parameters = [
         ScenarioParameter("rows", .size, default: 2_000, range: 10...10_000_000, summary: "objects in the file")
     ]

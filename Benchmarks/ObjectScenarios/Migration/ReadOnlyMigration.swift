@@ -5,12 +5,10 @@ import Strata
 
 /// Opens a bundled file of an older version read-only; and opens a file that is to be deleted and created anew while
 /// another Realm has it open.
-struct ReadOnlyMigration: Scenario {
+struct ReadOnlyMigration: MigrationScenario {
     let slug = "read-only-migration"
-    let family = Family.migration
     let question =
         "What happens to a read-only file that needs a migration, and to one that is to be deleted while it is open?"
-    let requires: Set<Capability> = [.migrations]
 
     func run(_ context: CaseContext) throws {
         try MigrationChecks.run(context) { checks in

@@ -3,11 +3,9 @@ import RunRecords
 import Strata
 
 /// Every kind of property is renamed at once; then every invalid rename is tried.
-struct RenameProperty: Scenario {
+struct RenameProperty: MigrationScenario {
     let slug = "rename"
-    let family = Family.migration
     let question = "Does a renamed property keep its values and links, and fail clearly otherwise?"
-    let requires: Set<Capability> = [.migrations]
     let parameters = [
         ScenarioParameter("rows", .size, default: 2_000, range: 10...10_000_000, summary: "objects in the file")
     ]

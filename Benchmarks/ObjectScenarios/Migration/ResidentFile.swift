@@ -50,14 +50,9 @@ struct ResidentFile {
     func configuration(
         _ version: UInt64, _ type: ObjectBase.Type, durability: DurabilityClass, _ block: MigrationBlock? = nil
     ) -> Realm.Configuration {
-        var configuration = Realm.Configuration(
-            fileURL: url, schemaVersion: version, migrationBlock: block, objectTypes: [type])
-        switch durability {
-        case .full: configuration.durability = .full
-        case .periodic: configuration.durability = .periodic
-        case .none: configuration.durability = .none
-        }
-        return configuration
+        Realm.Configuration(
+            fileURL: url, schemaVersion: version, migrationBlock: block, objectTypes: [type],
+            durability: durability.ofRealm)
     }
 
     /// Writes the file with version 0.

@@ -4,11 +4,9 @@ import RunRecords
 import Strata
 
 /// A file of version 0 opened by version 3, and one opened by every version in turn.
-struct SkipVersions: Scenario {
+struct SkipVersions: MigrationScenario {
     let slug = "skip-versions"
-    let family = Family.migration
     let question = "Does a user who skipped updates get the same data as one who took each?"
-    let requires: Set<Capability> = [.migrations]
     let parameters = [ScenarioParameter("rows", .size, default: 2_000, summary: "objects that are migrated")]
 
     func run(_ context: CaseContext) throws {

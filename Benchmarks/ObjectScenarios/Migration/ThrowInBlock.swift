@@ -4,11 +4,9 @@ import RunRecords
 import Strata
 
 /// A migration block throws half way. Version, schema and data must be unchanged, and a second attempt must work.
-struct ThrowInBlock: Scenario {
+struct ThrowInBlock: MigrationScenario {
     let slug = "throw-in-block"
-    let family = Family.migration
     let question = "Is a file untouched when its migration fails, and can it be migrated afterwards?"
-    let requires: Set<Capability> = [.migrations]
     let expects: Promise.Kind? = .atomicMigration
     let parameters = [
         ScenarioParameter("rows", .size, default: 1_000, summary: "objects in the file"),

@@ -5,11 +5,9 @@ import RunRecords
 import Strata
 
 /// Two processes migrate one file at once, to different versions, while a third process has it open in the old version.
-struct TwoSchemas: Scenario {
+struct TwoSchemas: MigrationScenario {
     let slug = "two-schemas"
-    let family = Family.migration
     let question = "Do processes of different schema versions get errors, and never wrong data?"
-    let requires: Set<Capability> = [.migrations]
     let schedule = Schedule.free
     let parameters = [
         ScenarioParameter("rows", .size, default: 500, range: 10...10_000_000, summary: "objects in the file"),

@@ -3,11 +3,9 @@ import RunRecords
 import Strata
 
 /// A property, a primary key and a list change their types.
-struct TypeChange: Scenario {
+struct TypeChange: MigrationScenario {
     let slug = "type-change"
-    let family = Family.migration
     let question = "Does a value convert by a rule, or fail by name, with links preserved?"
-    let requires: Set<Capability> = [.migrations]
     let parameters = [
         ScenarioParameter("rows", .size, default: 1_000, range: 10...10_000_000, summary: "objects in the file")
     ]

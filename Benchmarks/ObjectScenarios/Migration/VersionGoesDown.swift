@@ -3,11 +3,9 @@ import RunRecords
 import Strata
 
 /// A file is opened with versions in every order.
-struct VersionGoesDown: Scenario {
+struct VersionGoesDown: MigrationScenario {
     let slug = "version-goes-down"
-    let family = Family.migration
     let question = "Is a lower version a typed error, and a higher one without a change harmless?"
-    let requires: Set<Capability> = [.migrations]
 
     func run(_ context: CaseContext) throws {
         try MigrationChecks.run(context) { checks in

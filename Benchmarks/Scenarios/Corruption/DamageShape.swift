@@ -17,6 +17,14 @@ enum DamageShape: String, CaseIterable {
         "shape", default: DamageShape.clean.rawValue, allowed: allCases.map(\.rawValue),
         summary: "closed; killed with its log present; half of the rows deleted; the same and compacted")
 
+    /// The parameters of a scenario that damages one place per trial. 0 trials stand for every place.
+    static func parameters(trials summary: String) -> [ScenarioParameter] {
+        [
+            parameter,
+            ScenarioParameter("trials", .effort, default: 200, range: 0...1_000_000, summary: summary),
+        ]
+    }
+
     init(of test: Case) throws {
         guard let shape = test.parameter("shape").flatMap(DamageShape.init) else {
             throw HarnessError("scenario \(test.scenario) has no such shape")

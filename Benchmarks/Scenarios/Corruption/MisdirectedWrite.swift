@@ -7,12 +7,8 @@ import RunRecords
 struct MisdirectedWrite: DamageScenario {
     let slug = "misdirected-write"
     let question = "When a page was written over with another one, does a reader get wrong data, or crash?"
-    let parameters = [
-        DamageShape.parameter,
-        ScenarioParameter(
-            "trials", .effort, default: 200, range: 0...1_000_000,
-            summary: "pairs chosen by the seed, beside those of the first pages; 0: each page over the next one"),
-    ]
+    let parameters = DamageShape.parameters(
+        trials: "pairs chosen by the seed, beside those of the first pages; 0: each page over the next one")
 
     /// The positions in an address are those of the first bytes of the source page and of the overwritten one, counted
     /// over all files.

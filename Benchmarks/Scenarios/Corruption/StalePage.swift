@@ -11,12 +11,8 @@ struct StalePage: DamageScenario {
     let question = "When a page is as it was before the last changes, does a reader get wrong or old data, or crash?"
     let requires: Set<Capability> = [.tables, .persistent, .updates]
     let keepsOlder = true
-    let parameters = [
-        DamageShape.parameter,
-        ScenarioParameter(
-            "trials", .effort, default: 200, range: 0...1_000_000,
-            summary: "pages that changed, chosen by the seed, beside the first ones; 0: every one of them"),
-    ]
+    let parameters = DamageShape.parameters(
+        trials: "pages that changed, chosen by the seed, beside the first ones; 0: every one of them")
 
     /// The position in an address is that of the page's first byte, counted over all files in the engine's order.
     func run(_ context: CaseContext) throws {

@@ -7,12 +7,8 @@ import RunRecords
 struct SwappedPages: DamageScenario {
     let slug = "swapped-pages"
     let question = "When two pages are swapped, does a reader get wrong data, or crash?"
-    let parameters = [
-        DamageShape.parameter,
-        ScenarioParameter(
-            "trials", .effort, default: 200, range: 0...1_000_000,
-            summary: "pairs chosen by the seed, beside those of the first pages; 0: each page with the next one"),
-    ]
+    let parameters = DamageShape.parameters(
+        trials: "pairs chosen by the seed, beside those of the first pages; 0: each page with the next one")
 
     /// The positions in an address are those of the first bytes of both pages, counted over all files.
     func run(_ context: CaseContext) throws {

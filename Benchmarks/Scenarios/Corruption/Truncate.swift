@@ -7,12 +7,7 @@ import RunRecords
 struct Truncate: DamageScenario {
     let slug = "truncate"
     let question = "When the file was cut short, does a reader get wrong data, or crash?"
-    let parameters = [
-        DamageShape.parameter,
-        ScenarioParameter(
-            "trials", .effort, default: 200, range: 0...1_000_000,
-            summary: "random lengths beside every page boundary; 0 cuts at every length"),
-    ]
+    let parameters = DamageShape.parameters(trials: "random lengths beside every page boundary; 0 cuts at every length")
 
     /// The position in an address is that of the first missing byte, counted over all files in the engine's order.
     func run(_ context: CaseContext) throws {

@@ -5,12 +5,7 @@ import RunRecords
 struct ZeroedPage: DamageScenario {
     let slug = "zero-page"
     let question = "When a page of the file is all zeros, does a reader get wrong data, or crash?"
-    let parameters = [
-        DamageShape.parameter,
-        ScenarioParameter(
-            "trials", .effort, default: 200, range: 0...1_000_000,
-            summary: "pages chosen by the seed; 0 zeroes every page"),
-    ]
+    let parameters = DamageShape.parameters(trials: "pages chosen by the seed; 0 zeroes every page")
 
     /// The position in an address is that of the page's first byte, counted over all files in the engine's order.
     /// Pages that contain only zeros are left out.

@@ -8,17 +8,42 @@ import RunRecords
 
 package enum PlantedScenarios {
     package static func register(into registry: inout ScenarioRegistry) {
-        registry.register(PlantedTrap())
-        registry.register(PlantedHang())
-        registry.register(PlantedMemory())
-        registry.register(PlantedSilentExit())
-        registry.register(PlantedExit())
+        for scenario in short { registry.register(scenario) }
         registry.register(PlantedTrials())
-        registry.register(PlantedPass())
-        registry.register(PlantedChecks())
         registry.register(PlantedFullDisk())
-        registry.register(PlantedWait())
     }
+
+    private static let short = [
+        PlantedScenario("planted-trap", "Does a case that traps end as crashed?") { trap($0.test) },
+        PlantedScenario("planted-hang", "Does a case that hangs end as hung?") { _ in hang() },
+        PlantedScenario("planted-memory", "Does a case that allocates without bound end as memory-limit?") {
+            allocateWithoutBound()
+            $0.report.check("bound", expected: "stopped", got: "not stopped")
+        },
+        PlantedScenario(
+            "planted-silent-exit", "Does a case that exits 0 without a report end as harness-error?"
+        ) { _ in _exit(0) },
+        // By `exit`, as some libraries end the process on a fatal error.
+        PlantedScenario("planted-exit", "Does a case that calls exit end as crashed, with what it printed?") { _ in
+            giveUp()
+        },
+        PlantedScenario("planted-pass", "Does a case with nothing wrong pass, after the others?") {
+            $0.report.check("sum", expected: 4, got: $0.test.scenario.utf8.count / 3)
+        },
+        // Checks outside a sweep, two of them wrong, with names of the kinds that scenarios use.
+        PlantedScenario("planted-checks", "Can each check of a case be repeated by its name?") {
+            $0.report.check("content", expected: 1, got: 1)
+            $0.report.check("thread 0", expected: 1, got: 2)
+            $0.report.check("it's 'quoted'", expected: 1, got: 2)
+        },
+        // Waits for a file `go` beside the run's directory, so that a test can examine a run in progress.
+        PlantedScenario("planted-wait", "What becomes of a run that is disturbed?") { context in
+            // The run's directory is five levels above that of the case.
+            let sign = context.directory + "/../../../../../../go"
+            while !FileTree.exists(sign) && !context.isOverBudget { usleep(1_000) }
+            context.report.check("sign", expected: true, got: FileTree.exists(sign))
+        },
+    ]
 
     /// Allocates and touches memory until the harness stops it. It ends at 16 GiB, so that a harness that does not stop
     /// it fails a test instead of the machine.
@@ -50,99 +75,19 @@ package enum PlantedScenarios {
     }
 }
 
-struct PlantedTrap: Scenario {
-    let slug = "planted-trap"
+/// A planted scenario without parameters.
+private struct PlantedScenario: Scenario {
+    let slug: String
     let family = Family.planted
-    let question = "Does a case that traps end as crashed?"
+    let question: String
     let requires: Set<Capability> = []
+    private let body: @Sendable (CaseContext) throws -> Void
 
-    func run(_ context: CaseContext) throws {
-        PlantedScenarios.trap(context.test)
+    init(_ slug: String, _ question: String, body: @escaping @Sendable (CaseContext) throws -> Void) {
+        (self.slug, self.question, self.body) = (slug, question, body)
     }
-}
 
-struct PlantedHang: Scenario {
-    let slug = "planted-hang"
-    let family = Family.planted
-    let question = "Does a case that hangs end as hung?"
-    let requires: Set<Capability> = []
-
-    func run(_ context: CaseContext) throws {
-        PlantedScenarios.hang()
-    }
-}
-
-struct PlantedMemory: Scenario {
-    let slug = "planted-memory"
-    let family = Family.planted
-    let question = "Does a case that allocates without bound end as memory-limit?"
-    let requires: Set<Capability> = []
-
-    func run(_ context: CaseContext) throws {
-        PlantedScenarios.allocateWithoutBound()
-        context.report.check("bound", expected: "stopped", got: "not stopped")
-    }
-}
-
-struct PlantedSilentExit: Scenario {
-    let slug = "planted-silent-exit"
-    let family = Family.planted
-    let question = "Does a case that exits 0 without a report end as harness-error?"
-    let requires: Set<Capability> = []
-
-    func run(_ context: CaseContext) throws {
-        _exit(0)
-    }
-}
-
-/// Ends the process by `exit`, as some libraries do on a fatal error.
-struct PlantedExit: Scenario {
-    let slug = "planted-exit"
-    let family = Family.planted
-    let question = "Does a case that calls exit end as crashed, with what it printed?"
-    let requires: Set<Capability> = []
-
-    func run(_ context: CaseContext) throws { PlantedScenarios.giveUp() }
-}
-
-struct PlantedPass: Scenario {
-    let slug = "planted-pass"
-    let family = Family.planted
-    let question = "Does a case with nothing wrong pass, after the others?"
-    let requires: Set<Capability> = []
-
-    func run(_ context: CaseContext) throws {
-        context.report.check("sum", expected: 4, got: context.test.scenario.utf8.count / 3)
-    }
-}
-
-/// Waits for a file `go` beside the run's directory, so that a test can examine a run in progress.
-struct PlantedWait: Scenario {
-    let slug = "planted-wait"
-    let family = Family.planted
-    let question = "What becomes of a run that is disturbed?"
-    let requires: Set<Capability> = []
-
-    func run(_ context: CaseContext) throws {
-        // The run's directory is five levels above that of the case.
-        let sign = context.directory + "/../../../../../../go"
-        while !FileTree.exists(sign) && !context.isOverBudget { usleep(1_000) }
-        context.report.check("sign", expected: true, got: FileTree.exists(sign))
-    }
-}
-
-/// Checks outside a sweep, two of them wrong, with names of the kinds that scenarios use.
-struct PlantedChecks: Scenario {
-    let slug = "planted-checks"
-    let family = Family.planted
-    let question = "Can each check of a case be repeated by its name?"
-    let requires: Set<Capability> = []
-
-    func run(_ context: CaseContext) throws {
-        context.report.check("content", expected: 1, got: 1)
-        context.report.check("thread 0", expected: 1, got: 2)
-        context.report.check("it's 'quoted'", expected: 1, got: 2)
-    }
+    func run(_ context: CaseContext) throws { try body(context) }
 }
 
 /// Fills the file system of its directory, and then reports a failure of the engine, as an engine that cannot write

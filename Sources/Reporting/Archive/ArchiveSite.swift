@@ -109,17 +109,9 @@ struct SitePage {
     static func table(
         _ caption: String, _ head: [String], _ markup: inout Markup, rows: (inout Markup) -> Void
     ) {
-        markup.element("div", ["class": "scroll"]) { box in
-            box.element("table") { table in
-                table.element("caption", caption)
-                table.element("thead") { part in
-                    part.element("tr") { row in
-                        for name in head { row.element("th", ["scope": "col"], name) }
-                    }
-                }
-                table.element("tbody", content: rows)
-            }
-        }
+        markup.table(
+            caption: caption, head: { row in for name in head { row.element("th", ["scope": "col"], name) } },
+            rows: rows)
     }
 
     static func link(_ words: String, _ name: String, _ cell: inout Markup) {

@@ -75,6 +75,25 @@ struct Markup {
         close(name)
     }
 
+    /// A table in a box that scrolls where the page is narrower.
+    ///
+    /// - Parameters:
+    ///   - isFocusable: whether the keyboard reaches the box, to scroll it.
+    ///   - head: writes the cells of the head.
+    ///   - rows: writes the rows of the body.
+    mutating func table(
+        _ style: String? = nil, id: String? = nil, caption: String? = nil, isFocusable: Bool = false,
+        head: (inout Markup) -> Void, rows: (inout Markup) -> Void
+    ) {
+        element("div", ["class": "scroll", "tabindex": isFocusable ? "0" : nil]) { scroll in
+            scroll.element("table", ["class": style, "id": id]) { table in
+                if let caption { table.element("caption", caption) }
+                table.element("thead") { $0.element("tr", content: head) }
+                table.element("tbody", content: rows)
+            }
+        }
+    }
+
     static func build(_ content: (inout Markup) -> Void) -> String {
         var markup = Markup()
         content(&markup)

@@ -143,13 +143,6 @@ struct StoredCollection: Equatable {
         if !isThere { values.insert(SetOrder.normal(value), at: place) }
         return !isThere
     }
-
-    @discardableResult
-    mutating func removeMember(_ value: _StoredValue) -> Bool {
-        let (place, isThere) = place(ofMember: value)
-        if isThere { values.remove(at: place) }
-        return isThere
-    }
 }
 
 /// The order of members in a set's column: a total order of all values, as binary search requires.

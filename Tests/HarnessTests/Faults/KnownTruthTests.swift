@@ -7,9 +7,6 @@ import Testing
 /// Programs with a publicly known answer: `Tools/known-truths`, its table and its page.
 @Suite("Known truths")
 struct KnownTruthTests {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().path
-
     private struct Row {
         var name: String
         var fields: [String: String] = [:]
@@ -19,7 +16,7 @@ struct KnownTruthTests {
     private static func rows() throws -> [Row] {
         var rows: [Row] = []
         var field = ""
-        for line in try FileTree.readText(root + "/Examples/KnownTruths/rows").split(separator: "\n")
+        for line in try FileTree.readText(SourceTree.root + "/Examples/KnownTruths/rows").split(separator: "\n")
         where !line.hasPrefix("#") {
             if line.hasPrefix("["), line.hasSuffix("]") {
                 rows.append(Row(name: String(line.dropFirst().dropLast())))
@@ -45,7 +42,7 @@ struct KnownTruthTests {
         let shell = try ShellProcess(try TestDirectory())
         let names = ["sh-overwrite-kill", "sed-kill", "cp-sync-both"]
         let options = names.map { "--only \($0)" }.joined(separator: " ")
-        let end = try shell.run("ASSAY=assay \(ShellWord.quoted(Self.root))/Tools/known-truths \(options)")
+        let end = try shell.run("ASSAY=assay \(ShellWord.quoted(SourceTree.root))/Tools/known-truths \(options)")
         #expect(end.status == .exited(0), "\(end.output)")
         for name in names { #expect(end.output.contains("\(name): right, status "), "\(end.output)") }
     }
@@ -66,7 +63,7 @@ struct KnownTruthTests {
             ASSAY=assay TOOL/Tools/known-truths --rows rows --page page
             echo "ended with $?"
             sed 's/^/page: /' page
-            """#.replacing("TOOL", with: ShellWord.quoted(Self.root)))
+            """#.replacing("TOOL", with: ShellWord.quoted(SourceTree.root)))
         #expect(end.output.contains("judged-wrong: WRONG, status 0"), "\(end.output)")
         #expect(end.output.contains("judged-right: right, status 0"), "\(end.output)")
         #expect(end.output.contains("not-there: skipped, no-such-program is not there"), "\(end.output)")
@@ -97,7 +94,7 @@ struct KnownTruthTests {
 
     @Test("the page has exactly the rows of the table, and no wrong answer")
     func page() throws {
-        let page = try FileTree.readText(Self.root + "/docs/known-truths.md")
+        let page = try FileTree.readText(SourceTree.root + "/docs/known-truths.md")
         let rows = try Self.rows()
         let headings = page.split(separator: "\n").filter { $0.hasPrefix("## ") }.map { String($0.dropFirst(3)) }
         #expect(headings == rows.map(\.name))

@@ -7,9 +7,7 @@ import Testing
 /// Known crash bugs of common programs, which `assay crash` finds: `Examples/Programs`.
 @Suite("Examples of programs that a crash breaks")
 struct ProgramExampleTests {
-    private static let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("Examples/Programs").path
+    private static let directory = SourceTree.root + "/Examples/Programs"
 
     private struct Example {
         var name: String
@@ -54,8 +52,7 @@ struct ProgramExampleTests {
 
     @Test("the document lists every example, with its result")
     func documented() throws {
-        let root = URL(fileURLWithPath: Self.directory).deletingLastPathComponent().deletingLastPathComponent()
-        let text = try FileTree.readText(root.appendingPathComponent("docs/any-program.md").path)
+        let text = try FileTree.readText(SourceTree.root + "/docs/any-program.md")
         for example in try Self.examples() {
             #expect(text.contains("`\(example.name)`"), "docs/any-program.md does not speak of \(example.name)")
         }

@@ -13,21 +13,13 @@ import Testing
 
 @Suite("EngineCoverage")
 struct EngineCoverageTests {
-    private struct Probe: Scenario {
-        var slug: String
-        var family = Family.corruption
-        let question = "?"
-        var requires: Set<Capability>
-        func run(_ context: CaseContext) throws {}
-    }
-
     @Test("a scenario counts for an engine with all its requirements; tunings of one engine count once")
     func counts() {
         var registries = Registries()
-        registries.scenarios.register(Probe(slug: "a", requires: [.tables]))
-        registries.scenarios.register(Probe(slug: "b", requires: [.tables, .objects]))
-        registries.scenarios.register(Probe(slug: "c", family: .growth, requires: [.tables, .persistent]))
-        registries.scenarios.register(Probe(slug: "d", family: .planted, requires: []))
+        registries.scenarios.register(EmptyScenario(slug: "a", family: .corruption, requires: [.tables]))
+        registries.scenarios.register(EmptyScenario(slug: "b", family: .corruption, requires: [.tables, .objects]))
+        registries.scenarios.register(EmptyScenario(slug: "c", family: .growth, requires: [.tables, .persistent]))
+        registries.scenarios.register(EmptyScenario(slug: "d", family: .planted, requires: []))
         registries.engines.register(MemoryEngine(name: "memory"))
         registries.engines.register(MemoryEngine(name: "other", capabilities: [.tables, .persistent]))
         let coverage = EngineCoverage(registries)
@@ -49,9 +41,7 @@ struct EngineCoverageTests {
         let end = try AssayProcess.run(["list", "--engines"], in: directory)
         #expect(end.status == .exited(0))
         if end.output.contains("is not built") { return }
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-        let guide = try FileTree.readText(root.appendingPathComponent("docs/assay.md").path)
+        let guide = try FileTree.readText(SourceTree.root + "/docs/assay.md")
         let lines = guide.split(separator: "\n").map(String.init)
         let table = end.output.split(separator: "\n").prefix { $0.hasPrefix("|") }.map(String.init)
         try #require(table.count > 5, "\(end.output)")
@@ -60,7 +50,7 @@ struct EngineCoverageTests {
         )
         #expect(Array(lines[start...].prefix(table.count)) == table, "the table is out of date: make docs-tables")
         let all = try #require(table.last).split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-        let readme = try FileTree.readText(root.appendingPathComponent("README.md").path)
+        let readme = try FileTree.readText(SourceTree.root + "/README.md")
         #expect(readme.contains("\(all[1]) scenarios"), "README.md says how many scenarios there are: \(all[1])")
     }
 }

@@ -14,15 +14,12 @@ struct EngineExampleTests {
         var engine: String
     }
 
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().path
-
     private static func builds(_ example: Example) throws -> (ShellProcess, String) {
         let shell = try ShellProcess(try TestDirectory())
         let library = "\(shell.directory.path)/\(example.library)"
         // An engine that is not a package is built beforehand, and an environment variable names its directory.
         let end = try shell.run(
-            "make -s -C '\(root)/Examples/Engines/\(example.folder)' OUT='\(library)' CC=clang CXX=clang++")
+            "make -s -C '\(SourceTree.root)/Examples/Engines/\(example.folder)' OUT='\(library)' CC=clang CXX=clang++")
         try #require(end.status == .exited(0), "\(end.output)")
         return (shell, library)
     }
@@ -34,7 +31,7 @@ struct EngineExampleTests {
         #expect(!conform.output.contains("FAIL"), "\(conform.output)")
         let end = try shell.run(
             "assay run smoke --engine-library '\(library)' --engine \(example.engine) --scenario commit,point-read "
-                + "--out run --plans '\(Self.root)/Benchmarks/Plans'")
+                + "--out run --plans '\(SourceTree.root)/Benchmarks/Plans'")
         #expect(end.status == .exited(0), "\(end.output)")
         let run = try RunDirectory(path: shell.directory.path + "/run").load()
         #expect(run.results.count >= 2 && run.results.allSatisfy { $0.verdict == .pass }, "\(end.output)")

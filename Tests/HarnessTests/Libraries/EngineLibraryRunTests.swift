@@ -1,5 +1,4 @@
 import Files
-import Foundation
 import RunRecords
 import Testing
 
@@ -8,17 +7,14 @@ import Testing
 /// Runs on an engine of a shared library, by the real executable.
 @Suite("Runs on an engine library", .serialized)
 struct EngineLibraryRunTests {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().path
-
     private let directory: TestDirectory
     private let shell: ShellProcess
 
     init() throws {
         directory = try TestDirectory()
         shell = try ShellProcess(directory)
-        let include = "'\(Self.root)/Sources/CAssayEngine/include'"
-        let source = "'\(Self.root)/Tests/EngineLibraries/shelf.c'"
+        let include = "'\(SourceTree.root)/Sources/CAssayEngine/include'"
+        let source = "'\(SourceTree.root)/Tests/EngineLibraries/shelf.c'"
         let clang = "clang -std=gnu11 -O1 -shared -fPIC -I \(include)"
         let end = try shell.run(
             "\(clang) -o shelf.so \(source) && \(clang) -DSHELF_VERSION='\"2.0\"' -o other.so \(source)")
@@ -33,7 +29,7 @@ struct EngineLibraryRunTests {
 
     @Test("tables, keyed rows, snapshots, transactions and kills run on a library, and the run's records name the file")
     func scenarios() throws {
-        let plans = "--plans '\(Self.root)/Benchmarks/Plans'"
+        let plans = "--plans '\(SourceTree.root)/Benchmarks/Plans'"
         let names = Self.scenarios.joined(separator: ",")
         let end = try shell.run(
             "assay run smoke --engine-library ./shelf.so --engine shelf --scenario \(names) --out run \(plans)")
@@ -70,7 +66,7 @@ struct EngineLibraryRunTests {
     func crash() throws {
         let end = try shell.run(
             "SHELF_MISTAKE=crash assay run smoke --engine-library shelf.so --engine shelf,model --scenario point-read "
-                + "--param properties=1 --out run --plans '\(Self.root)/Benchmarks/Plans'")
+                + "--param properties=1 --out run --plans '\(SourceTree.root)/Benchmarks/Plans'")
         #expect(end.status == .exited(2) || end.status == .exited(1), "\(end.output)")
         let run = try RunDirectory(path: directory.path + "/run").load()
         #expect(run.results.filter { $0.test.engine == "model" }.map(\.verdict) == [.pass])

@@ -1,5 +1,4 @@
 import Files
-import Foundation
 import RunRecords
 import Testing
 
@@ -8,9 +7,6 @@ import Testing
 /// Libraries of peers that the command line names, by the real executable.
 @Suite("Runs on a peer's library", .serialized)
 struct PeerLibraryRunTests {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().path
-
     /// The library of this machine, with which the program is linked if the trait LMDB is on.
     private static let lmdb: String? = {
         let places = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"]
@@ -28,7 +24,7 @@ struct PeerLibraryRunTests {
     private func run(_ options: String, out: String = "run") throws -> AssayProcess.End {
         try shell.run(
             "XDG_CACHE_HOME='\(directory.path)/cache' assay run smoke --scenario commit --engine lmdb --out \(out) "
-                + "--plans '\(Self.root)/Benchmarks/Plans' \(options)")
+                + "--plans '\(SourceTree.root)/Benchmarks/Plans' \(options)")
     }
 
     @Test(
@@ -53,7 +49,7 @@ struct PeerLibraryRunTests {
     func refused() throws {
         for (option, word) in [
             ("lmdb=missing.so", "no such file"), ("lmbd=/bin/sh", "did you mean lmdb"), ("lmdb", "name the library"),
-            ("lmdb='\(Self.root)/README.md'", "no shared library"),
+            ("lmdb='\(SourceTree.root)/README.md'", "no shared library"),
         ] {
             let end = try run("--peer-library \(option)")
             #expect(end.status == .exited(64) && end.output.contains(word), "\(option): \(end.output)")

@@ -8,20 +8,12 @@ import Testing
 
 @Suite("Condition")
 struct ConditionTests {
-    private struct Probe: Scenario {
-        let slug: String
-        let family = Family.workload
-        let question = "?"
-        let requires: Set<Capability> = []
-        var conditions = Condition.ofTheMachine
-        let parameters = [ScenarioParameter("rounds", .size, default: 2, summary: "")]
-        func run(_ context: CaseContext) throws {}
-    }
-
     private func cases(_ parameters: String, scenario: String = "plain") throws(PlanError) -> [Case] {
         var registries = Registries()
-        registries.scenarios.register(Probe(slug: "plain"))
-        registries.scenarios.register(Probe(slug: "reads", conditions: Condition.ofTheMachine.union([.cache])))
+        let rounds = [ScenarioParameter("rounds", .size, default: 2, summary: "")]
+        registries.scenarios.register(EmptyScenario(slug: "plain", parameters: rounds))
+        registries.scenarios.register(
+            EmptyScenario(slug: "reads", parameters: rounds, conditions: Condition.ofTheMachine.union([.cache])))
         registries.engines.register(MemoryEngine())
         let plan = try Plan.read(
             "{ cases: [{ scenario: '\(scenario)', engines: 'memory', parameters: { \(parameters) } }] }", name: "p",

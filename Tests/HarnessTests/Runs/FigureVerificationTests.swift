@@ -101,11 +101,7 @@ struct FigureVerificationTests {
 
     @Test("the list of controls is readable, and a wrong key is reported with its place")
     func list() throws {
-        let root = URL(fileURLWithPath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let text = try String(
-            contentsOf: root.appendingPathComponent("Benchmarks/Controls/figures.json5"), encoding: .utf8)
+        let text = try String(contentsOfFile: SourceTree.root + "/Benchmarks/Controls/figures.json5", encoding: .utf8)
         let list = try ControlList.read(text, file: "figures.json5")
         #expect(list.programs.count == 7)
         #expect(list.figures.count >= 10)

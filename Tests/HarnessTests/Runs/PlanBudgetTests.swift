@@ -6,19 +6,10 @@ import Testing
 
 @Suite("PlanBudget")
 struct PlanBudgetTests {
-    private struct Probe: Scenario {
-        let slug: String
-        let family = Family.workload
-        let question = "?"
-        let requires: Set<Capability> = []
-        let defaultDataset: String? = nil
-        func run(_ context: CaseContext) throws {}
-    }
-
     private var registries: Registries {
         var registries = Registries()
-        registries.scenarios.register(Probe(slug: "commit"))
-        registries.scenarios.register(Probe(slug: "point-read"))
+        registries.scenarios.register(EmptyScenario(slug: "commit"))
+        registries.scenarios.register(EmptyScenario(slug: "point-read"))
         registries.engines.register(MemoryEngine())
         registries.engines.registerMissing("elsewhere", remedy: "")
         return registries

@@ -5,12 +5,6 @@ import Testing
 
 /// Collections as cells of rows: small ones in the row, large ones as trees.
 @Suite struct CollectionCellTests {
-    private static func options(_ disk: FileImages.Disk) -> StoreOptions {
-        var options = FileImages.options
-        options.fileSystem = disk
-        return options
-    }
-
     // MARK: Encodings
 
     @Test("a collection is encoded as the object layer writes it, and read back")
@@ -90,7 +84,7 @@ import Testing
     @Test("inserting an existing row leaves no trace in a transaction")
     func duplicateKey() throws {
         let disk = FileImages.Disk()
-        let store = try Store.open(path: FileImages.path, options: Self.options(disk))
+        let store = try FileImages.open(disk)
         var history = CollectionHistory(seed: 5)
         var transaction = try store.beginWrite()
         try transaction.apply(schema: CollectionHistory.schema)
@@ -124,7 +118,7 @@ import Testing
     @Test("an old column becomes one of collections, and its long values stay readable until they change")
     func adopted() throws {
         let disk = FileImages.Disk()
-        let store = try Store.open(path: FileImages.path, options: Self.options(disk))
+        let store = try FileImages.open(disk)
         var history = CollectionHistory(seed: 11)
         var plain = CollectionHistory.schema
         for column in plain.tables[0].columns.indices { plain.tables[0].columns[column].collection = nil }
@@ -156,7 +150,7 @@ import Testing
     @Test("removing a column of collections, or a table, frees its trees", arguments: [true, false])
     func removed(isOpen: Bool) throws {
         let disk = FileImages.Disk()
-        let store = try Store.open(path: FileImages.path, options: Self.options(disk))
+        let store = try FileImages.open(disk)
         var history = CollectionHistory(seed: 3)
         var transaction = try store.beginWrite()
         try transaction.apply(schema: CollectionHistory.schema)
@@ -198,8 +192,7 @@ final class CollectionTrial {
         self.seed = seed
         self.change = change
         history = CollectionHistory(seed: seed)
-        var options = FileImages.options
-        options.fileSystem = disk
+        var options = FileImages.options(on: disk)
         change(&options)
         store = try Store.open(path: FileImages.path, options: options)
     }
@@ -208,8 +201,7 @@ final class CollectionTrial {
     func setLongest(_ elements: UInt64) { history.longest = elements }
 
     private func open() throws {
-        var options = FileImages.options
-        options.fileSystem = disk
+        var options = FileImages.options(on: disk)
         change(&options)
         store = try Store.open(path: FileImages.path, options: options)
     }
@@ -264,8 +256,7 @@ final class CollectionTrial {
         let nodes = try CollectionHistory.nodes(store.snapshot().view)
         disk = try disk.copied()
         if readsOnly {
-            var options = FileImages.options
-            options.fileSystem = disk
+            var options = FileImages.options(on: disk)
             change(&options)
             options.readOnly = true
             let reader = try Store.open(path: FileImages.path, options: options)

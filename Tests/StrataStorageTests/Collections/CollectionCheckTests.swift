@@ -12,9 +12,7 @@ import Testing
     /// One row with large collections of each form, and one with small ones.
     static func make() throws -> CraftedFile {
         let disk = FileImages.Disk()
-        var options = FileImages.options
-        options.fileSystem = disk
-        let store = try Store.open(path: FileImages.path, options: options)
+        let store = try FileImages.open(disk)
         var history = CollectionHistory(seed: 9)
         let transaction = try store.beginWrite()
         try transaction.apply(schema: CollectionHistory.schema)

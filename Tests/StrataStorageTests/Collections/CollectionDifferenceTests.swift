@@ -8,8 +8,7 @@ import Testing
     private let disk = FileImages.Disk()
 
     private func open(_ disk: FileImages.Disk, usualLimits: Bool = false) throws -> Store {
-        var options = FileImages.options
-        options.fileSystem = disk
+        var options = FileImages.options(on: disk)
         options.logHalfBytes = 4 << 20
         options.mapReserve = 1 << 28
         if usualLimits { options.limits = StoreLimits() }

@@ -10,15 +10,13 @@ import Testing
 @Suite struct CollectionFailureTests {
     // MARK: Links within a table
 
-    private static let people = StoreSchema(tables: [
-        TableDefinition(
-            id: TableID(1), name: "Person",
-            columns: [
-                ColumnDefinition(
-                    id: ColumnID(1), name: "friends", type: .links, target: TableID(1),
-                    collection: CollectionColumn(.integer))
-            ])
-    ])
+    private static let people = StoreSchema(
+        table: "Person",
+        [
+            ColumnDefinition(
+                id: ColumnID(1), name: "friends", type: .links, target: TableID(1),
+                collection: CollectionColumn(.integer))
+        ])
 
     private static func friends(_ store: Store) throws -> [Int64: [Int64]] {
         let view = try store.snapshot().view
@@ -38,8 +36,7 @@ import Testing
     @Test("rows that link to one another are deleted together", arguments: 1...8 as ClosedRange<UInt64>)
     func linkedRows(seed: UInt64) throws {
         let disk = FileImages.Disk()
-        var options = FileImages.options
-        options.fileSystem = disk
+        var options = FileImages.options(on: disk)
         options.logHalfBytes = 1 << 20
         let store = try Store.open(path: FileImages.path, options: options)
         var random = SplitMix64(seed: seed)
@@ -87,9 +84,7 @@ import Testing
     }
 
     @Test("a link that a row cannot hold is refused") func noLink() throws {
-        var options = FileImages.options
-        options.fileSystem = FileImages.Disk()
-        let store = try Store.open(path: FileImages.path, options: options)
+        let store = try FileImages.open(FileImages.Disk())
         var transaction = try store.beginWrite()
         try transaction.apply(schema: Self.people)
         try LinkPayload.encode([]).withUnsafeBytes { bytes in
@@ -115,8 +110,7 @@ import Testing
         var failures = 0
         for room in stride(from: 80, through: 400, by: 40) {
             let disk = SimulatedDisk(SimulatedDisk.Settings(seed: Seed(seed), capacity: Int64(room) * 4096))
-            var options = FileImages.options
-            options.fileSystem = disk
+            var options = FileImages.options(on: disk)
             options.growth = .fixed(1)
             let store = try Store.open(path: FileImages.path, options: options)
             var history = CollectionHistory(seed: seed)
@@ -216,8 +210,7 @@ import Testing
 
     @Test("records with arbitrary contents are applied, or refused", arguments: 1...2 as ClosedRange<UInt64>)
     func records(seed: UInt64) throws {
-        var options = FileImages.options
-        options.fileSystem = FileImages.Disk()
+        var options = FileImages.options(on: FileImages.Disk())
         options.logHalfBytes = 1 << 20
         let store = try Store.open(path: FileImages.path, options: options)
         var history = CollectionHistory(seed: seed)
@@ -264,8 +257,7 @@ import Testing
         arguments: 1...2 as ClosedRange<UInt64>)
     func craftedTrees(seed: UInt64) throws {
         let disk = FileImages.Disk()
-        var options = FileImages.options
-        options.fileSystem = disk
+        var options = FileImages.options(on: disk)
         var store = try Store.open(path: FileImages.path, options: options)
         var history = CollectionHistory(seed: seed)
         let transaction = try store.beginWrite()

@@ -6,8 +6,7 @@ import Testing
 /// Queries on collections that do not read element by element: filters, searches, links between two rows.
 @Suite struct CollectionFilterTests {
     private static func open(_ limits: StoreLimits = .tiny) throws -> Store {
-        var options = FileImages.options
-        options.fileSystem = FileImages.Disk()
+        var options = FileImages.options(on: FileImages.Disk())
         options.limits = limits
         return try Store.open(path: FileImages.path, options: options)
     }

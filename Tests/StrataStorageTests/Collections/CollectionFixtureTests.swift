@@ -28,9 +28,7 @@ enum CollectionFixture: String, CaseIterable, Sendable {
     /// The file, and the digest of its contents.
     func make() throws -> (bytes: [UInt8], digest: UInt64) {
         let disk = FormatFixture.SeededDisk(seed: FormatFixture.seed)
-        var options = FileImages.options
-        options.fileSystem = disk
-        let store = try Store.open(path: FileImages.path, options: options)
+        let store = try FileImages.open(disk)
         var collections = CollectionHistory(seed: FormatFixture.seed)
         collections.longest = 70
         var nested = NestedHistory(seed: FormatFixture.seed)
@@ -107,8 +105,7 @@ enum CollectionFixture: String, CaseIterable, Sendable {
     func forever(_ fixture: CollectionFixture) throws {
         let disk = FileImages.Disk()
         try disk.put(try FileImages.contents(of: fixture.path), at: FileImages.path)
-        var options = FileImages.options
-        options.fileSystem = disk
+        let options = FileImages.options(on: disk)
         for round in 0..<2 {
             let store = try Store.open(path: FileImages.path, options: options)
             try store.checkInvariants()

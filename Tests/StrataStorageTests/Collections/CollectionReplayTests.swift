@@ -33,9 +33,7 @@ import Testing
 
     @Test("operations on missing rows or elements are damage of the log") func absent() throws {
         let disk = FileImages.Disk()
-        var options = FileImages.options
-        options.fileSystem = disk
-        let store = try Store.open(path: FileImages.path, options: options)
+        let store = try FileImages.open(disk)
         var history = CollectionHistory(seed: 6)
         var transaction = try store.beginWrite()
         try transaction.apply(schema: CollectionHistory.schema)

@@ -6,8 +6,7 @@ import Testing
 /// Elements read by the same kernels as rows, and operations on one element.
 @Suite struct CollectionScanTests {
     private static func open(usualLimits: Bool) throws -> Store {
-        var options = FileImages.options
-        options.fileSystem = FileImages.Disk()
+        var options = FileImages.options(on: FileImages.Disk())
         options.logHalfBytes = 4 << 20
         options.mapReserve = 1 << 28
         if usualLimits { options.limits = StoreLimits() }

@@ -11,8 +11,7 @@ import Testing
     private let disk = FileImages.Disk()
 
     private func options(_ change: (inout StoreOptions) -> Void = { _ in }) -> StoreOptions {
-        var options = FileImages.options
-        options.fileSystem = disk
+        var options = FileImages.options(on: disk)
         change(&options)
         return options
     }
@@ -112,8 +111,7 @@ import Testing
         let steps = StepScheduling(holding: "compaction")
         let image = SimulatedDisk(seed: Seed(7))
         func open(_ disk: SimulatedDisk) throws -> Store {
-            var options = FileImages.options
-            options.fileSystem = disk
+            var options = FileImages.options(on: disk)
             options.scheduling = steps
             options.compaction = .online(freeShare: 0.2)
             return try Store.open(path: FileImages.path, options: options)

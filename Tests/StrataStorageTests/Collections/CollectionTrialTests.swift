@@ -92,8 +92,7 @@ import Testing
     @Test("collections stay usable across a schema change", arguments: TestSettings.seeds(3, of: 12))
     func schemaChanges(seed: UInt64) throws {
         let disk = FileImages.Disk()
-        var options = FileImages.options
-        options.fileSystem = disk
+        var options = FileImages.options(on: disk)
         options.limits.memoryBudget = seed % 2 == 0 ? 12 << 12 : 4 << 20
         options.logHalfBytes = 1 << 20
         let store = try Store.open(path: FileImages.path, options: options)
@@ -150,8 +149,7 @@ import Testing
     @Test("a replay checks only the collections that a record changes")
     func replayCost() throws {
         let disk = FileImages.Disk()
-        var options = FileImages.options
-        options.fileSystem = disk
+        var options = FileImages.options(on: disk)
         options.limits.memoryBudget = 16 << 20
         options.logHalfBytes = 4 << 20
         options.mapReserve = 1 << 28
@@ -188,8 +186,7 @@ import Testing
     }
 
     @Test("a transaction in the same batch continues with the previous one's collections") func grouped() throws {
-        var options = FileImages.options
-        options.fileSystem = FileImages.Disk()
+        var options = FileImages.options(on: FileImages.Disk())
         options.logHalfBytes = 1 << 20
         let store = try Store.open(path: FileImages.path, options: options)
         var history = CollectionHistory(seed: 8)

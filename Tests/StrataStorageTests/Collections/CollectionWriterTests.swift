@@ -6,8 +6,7 @@ import Testing
 /// Elements of collections that change in place.
 @Suite struct CollectionWriterTests {
     private static func open(_ limits: StoreLimits = .tiny) throws -> Store {
-        var options = FileImages.options
-        options.fileSystem = FileImages.Disk()
+        var options = FileImages.options(on: FileImages.Disk())
         options.limits = limits
         return try Store.open(path: FileImages.path, options: options)
     }

@@ -38,9 +38,7 @@ import Testing
         var files = [try CollectionCheckTests.make()]
         for seed in 1...2 as ClosedRange<UInt64> {
             let disk = FileImages.Disk()
-            var options = FileImages.options
-            options.fileSystem = disk
-            let store = try Store.open(path: FileImages.path, options: options)
+            let store = try FileImages.open(disk)
             var history = CollectionHistory(seed: seed)
             for number in 0..<5 {
                 let transaction = try store.beginWrite()
@@ -58,9 +56,7 @@ import Testing
     /// Collections in elements of others.
     private static func nestedFile() throws -> CraftedFile {
         let disk = FileImages.Disk()
-        var options = FileImages.options
-        options.fileSystem = disk
-        let store = try Store.open(path: FileImages.path, options: options)
+        let store = try FileImages.open(disk)
         var history = NestedHistory(seed: 3)
         for number in 0..<6 {
             let transaction = try store.beginWrite()
@@ -93,9 +89,7 @@ import Testing
     private static func use(_ file: CraftedFile, _ seed: UInt64) throws -> Bool {
         let disk = FileImages.Disk()
         try disk.put(file.bytes, at: FileImages.path)
-        var options = FileImages.options
-        options.fileSystem = disk
-        guard let store = try? Store.open(path: FileImages.path, options: options) else { return false }
+        guard let store = try? FileImages.open(disk) else { return false }
         defer { try? store.close() }
         guard let snapshot = try? store.snapshot() else { return false }
         let keys = (try? snapshot.view.keys(CollectionHistory.owners)) ?? []

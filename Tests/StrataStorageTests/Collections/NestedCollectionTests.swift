@@ -6,8 +6,7 @@ import Testing
 /// Lists and maps inside elements of others.
 @Suite struct NestedCollectionTests {
     private static func options(_ disk: FileImages.Disk, _ budget: Int = 4 << 20) -> StoreOptions {
-        var options = FileImages.options
-        options.fileSystem = disk
+        var options = FileImages.options(on: disk)
         options.limits.memoryBudget = budget
         options.logHalfBytes = 1 << 20
         options.mapReserve = 1 << 28

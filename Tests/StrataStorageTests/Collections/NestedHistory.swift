@@ -123,20 +123,16 @@ struct NestedPair: Equatable {
 /// A seeded history of rows whose collections hold others, on a store and on nested arrays.
 struct NestedHistory {
     static let schema = StoreSchema(
-        userVersion: 1,
-        tables: [
-            TableDefinition(
-                id: TableID(1), name: "Owner",
-                columns: [
-                    ColumnDefinition(
-                        id: ColumnID(1), name: "list", type: .bytes,
-                        collection: CollectionColumn(.any, allowsNulls: true)),
-                    ColumnDefinition(
-                        id: ColumnID(2), name: "map", type: .bytes,
-                        collection: CollectionColumn(.any, isKeyed: true, allowsNulls: true)),
-                    ColumnDefinition(
-                        id: ColumnID(3), name: "numbers", type: .bytes, collection: CollectionColumn(.integer)),
-                ])
+        userVersion: 1, table: "Owner",
+        [
+            ColumnDefinition(
+                id: ColumnID(1), name: "list", type: .bytes,
+                collection: CollectionColumn(.any, allowsNulls: true)),
+            ColumnDefinition(
+                id: ColumnID(2), name: "map", type: .bytes,
+                collection: CollectionColumn(.any, isKeyed: true, allowsNulls: true)),
+            ColumnDefinition(
+                id: ColumnID(3), name: "numbers", type: .bytes, collection: CollectionColumn(.integer)),
         ])
 
     /// The list and the map of each row.

@@ -46,8 +46,7 @@ import Testing
             change(&file, seed)
             let disk = FileImages.Disk(isPersistent: seed % 2 == 0)
             try disk.put(file.bytes, at: FileImages.path)
-            var options = FileImages.options
-            options.fileSystem = disk
+            let options = FileImages.options(on: disk)
             let exercise = StoreExercise(seed: seed)
             exercise.run(options, path: FileImages.path)
             sound += exercise.soundStores
@@ -89,9 +88,7 @@ import Testing
         }
         let disk = FileImages.Disk()
         try disk.put(file.bytes, at: FileImages.path)
-        var options = FileImages.options
-        options.fileSystem = disk
-        let store = try Store.open(path: FileImages.path, options: options)
+        let store = try FileImages.open(disk)
         let view = try store.snapshot().view
         var failed = 0
         for table in view.schema.tables.indices {
@@ -108,9 +105,7 @@ import Testing
         let leaf = try #require(file.nodes.first { $0.reference.is(.group) && !$0.places.isEmpty })
         let disk = FileImages.Disk()
         try disk.put(file.bytes, at: FileImages.path)
-        var options = FileImages.options
-        options.fileSystem = disk
-        let store = try Store.open(path: FileImages.path, options: options)
+        let store = try FileImages.open(disk)
         _ = try store.reader.node(value, .value)
         var other = value
         other.kindCode = NodeKind.group.rawValue

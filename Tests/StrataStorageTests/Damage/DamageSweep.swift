@@ -43,8 +43,7 @@ struct DamageSweep {
             var damaged = image
             damaged.data = data
             damaged.log = log
-            var options = FileImages.options(image.cipher)
-            options.fileSystem = try FileImages.Disk(damaged)
+            var options = try FileImages.options(on: FileImages.Disk(damaged), image.cipher)
             options.readOnly = readOnly
             let store = try Store.open(path: FileImages.path, options: options)
             // The file was empty: the open made a new store and reported it to the program.

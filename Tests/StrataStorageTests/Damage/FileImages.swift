@@ -44,6 +44,16 @@ enum FileImages {
         return options
     }
 
+    static func options(on disk: any FileSystem, _ cipher: (any Cipher)? = nil) -> StoreOptions {
+        var options = options(cipher)
+        options.fileSystem = disk
+        return options
+    }
+
+    static func open(_ disk: any FileSystem) throws(StorageError) -> Store {
+        try Store.open(path: path, options: options(on: disk))
+    }
+
     static let path = "store"
 
     /// A real file.
@@ -119,9 +129,7 @@ enum FileImages {
 
     /// A store with collections whose process died with changes of their elements in the log.
     static func withCollections(seed: UInt64, commits: Int = 9) throws -> Image {
-        var options = options
-        options.fileSystem = Disk()
-        let store = try Store.open(path: path, options: options)
+        let store = try open(Disk())
         var history = CollectionHistory(seed: seed)
         history.longest = 12
         for round in 0..<commits {
@@ -163,9 +171,7 @@ enum FileImages {
     /// Copies of both files after each commit of one life, through several checkpoints, and after the close.
     static func series(seed: UInt64, commits: Int) throws -> [Image] {
         let disk = Disk()
-        var options = options
-        options.fileSystem = disk
-        let store = try Store.open(path: path, options: options)
+        let store = try open(disk)
         var history = StoreHistory(seed: seed)
         history.keyRange = 60
         var images: [Image] = []
@@ -189,9 +195,7 @@ enum FileImages {
     private static func build(
         seed: UInt64, steps: Int, commits: Int, _ cipher: (any Cipher)?
     ) throws -> (Image, Store) {
-        var options = options(cipher)
-        options.fileSystem = Disk()
-        let store = try Store.open(path: path, options: options)
+        let store = try Store.open(path: path, options: options(on: Disk(), cipher))
         var history = StoreHistory(seed: seed)
         history.keyRange = 60
         var image = Image(data: [], log: nil, model: history.model, states: [history.model], cipher: cipher)

@@ -19,8 +19,7 @@ import Testing
     }
 
     private static func open(_ disk: FileImages.Disk, readOnly: Bool = false) throws -> StoreModel {
-        var options = FileImages.options
-        options.fileSystem = disk
+        var options = FileImages.options(on: disk)
         options.readOnly = readOnly
         let store = try Store.open(path: FileImages.path, options: options)
         defer { do { try store.close() } catch { Issue.record(error) } }
@@ -54,9 +53,7 @@ import Testing
         let disk = FileImages.Disk()
         let log = Self.log(version: 1)
         try disk.put(log, at: Self.path)
-        var options = FileImages.options
-        options.fileSystem = disk
-        let store = try Store.open(path: FileImages.path, options: options)
+        let store = try FileImages.open(disk)
         try PlainTable.setUp(store)
         try store.close()
         #expect(try disk.bytes(Self.path + ".format-1") == log)

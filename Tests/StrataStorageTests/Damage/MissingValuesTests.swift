@@ -16,8 +16,7 @@ import Testing
             ColumnDefinition(
                 id: ColumnID(UInt16(place + 1)), name: "column\(place)", type: type, isOptional: isOptional)
         }
-        return StoreSchema(
-            userVersion: 1, tables: [TableDefinition(id: TableID(1), name: "Value", columns: columns)])
+        return StoreSchema(userVersion: 1, table: "Value", columns)
     }
 
     private static func values(_ key: Int64) -> [Value] {

@@ -20,8 +20,7 @@ import Testing
 
         init(_ kind: Kind, _ durability: Durability, behind: Int, large: Bool = false) throws {
             let disk = FileImages.Disk()
-            var options = FileImages.options(kind == .encrypted ? TestCipher(key: 3) : nil)
-            options.fileSystem = disk
+            var options = FileImages.options(on: disk, kind == .encrypted ? TestCipher(key: 3) : nil)
             options.durability = durability
             options.logHalfBytes = 32 << 10
             let store = try Store.open(path: FileImages.path, options: options)

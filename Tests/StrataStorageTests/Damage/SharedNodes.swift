@@ -11,9 +11,7 @@ enum SharedNodes {
     static func open(_ file: CraftedFile) throws -> (Store, FileImages.Disk) {
         let disk = FileImages.Disk(capacity: 1 << 26)
         try disk.put(file.bytes, at: FileImages.path)
-        var options = FileImages.options
-        options.fileSystem = disk
-        return (try Store.open(path: FileImages.path, options: options), disk)
+        return (try FileImages.open(disk), disk)
     }
 
     static func isDamage(_ error: any Error) -> Bool { (error as? StorageError)?.isDamage ?? false }
@@ -117,9 +115,7 @@ enum SharedNodes {
         _ schema: StoreSchema, _ body: (WriteTransaction) throws -> Void
     ) throws -> [UInt8] {
         let disk = FileImages.Disk(capacity: 1 << 26)
-        var options = FileImages.options
-        options.fileSystem = disk
-        let store = try Store.open(path: FileImages.path, options: options)
+        let store = try FileImages.open(disk)
         let transaction = try store.beginWrite()
         try transaction.apply(schema: schema)
         try body(transaction)

@@ -38,14 +38,11 @@ import Testing
                 id: ColumnID(UInt16(place + 1)), name: "c\(place)", type: kind.0, isOptional: true, index: kind.1)
         }
         columns.append(ColumnDefinition(id: ColumnID(7), name: "link", type: .link, target: TableID(1)))
-        let schema = StoreSchema(
-            userVersion: 1, tables: [TableDefinition(id: TableID(1), name: "All", columns: columns)])
+        let schema = StoreSchema(userVersion: 1, table: "All", columns)
         let numbers: [Value] = [.null, .integer(0), .integer(-5), .integer(.max), .integer(.min + 1), .integer(7)]
         let doubles: [Value] = [.null] + [0, -0.0, 1.5, -1.5, .nan, .infinity].map { .double($0.bitPattern) }
         let texts: [Value] = [.null] + ["", "a", "eight by", "nine byte", "eight bz"].map { .bytes(Array($0.utf8)) }
-        var options = FileImages.options
-        options.fileSystem = FileImages.Disk()
-        let store = try Store.open(path: FileImages.path, options: options)
+        let store = try FileImages.open(FileImages.Disk())
         let transaction = try store.beginWrite()
         try transaction.apply(schema: schema)
         for key in 0..<60 {

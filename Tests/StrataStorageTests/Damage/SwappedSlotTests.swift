@@ -16,8 +16,7 @@ import Testing
     }
 
     private static func open(_ image: FileImages.Image, isEncrypted: Bool, readOnly: Bool) throws -> StoreModel {
-        var options = FileImages.options(isEncrypted ? TestCipher(key: 2) : nil)
-        options.fileSystem = try FileImages.Disk(image)
+        var options = try FileImages.options(on: FileImages.Disk(image), isEncrypted ? TestCipher(key: 2) : nil)
         options.readOnly = readOnly
         let store = try Store.open(path: FileImages.path, options: options)
         defer { do { try store.close() } catch { Issue.record(error) } }

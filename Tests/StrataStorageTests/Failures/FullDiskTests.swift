@@ -8,14 +8,12 @@ import Testing
 
 /// A table of keys and texts, for tests that count pages and not values.
 struct PlainTable {
-    static let schema = StoreSchema(tables: [
-        TableDefinition(
-            id: TableID(1), name: "rows",
-            columns: [
-                ColumnDefinition(id: ColumnID(1), name: "number", type: .integer, index: .ordered),
-                ColumnDefinition(id: ColumnID(2), name: "text", type: .bytes),
-            ])
-    ])
+    static let schema = StoreSchema(
+        table: "rows",
+        [
+            ColumnDefinition(id: ColumnID(1), name: "number", type: .integer, index: .ordered),
+            ColumnDefinition(id: ColumnID(2), name: "text", type: .bytes),
+        ])
 
     static func text(_ key: Int64) -> [UInt8] {
         Array("row \(key) ".utf8) + filled(UInt8(truncatingIfNeeded: key), 180)

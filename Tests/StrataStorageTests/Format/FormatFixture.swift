@@ -32,9 +32,7 @@ enum FormatFixture {
     /// The file, and its expected contents.
     static func make() throws -> (bytes: [UInt8], model: StoreModel) {
         let disk = SeededDisk(seed: seed)
-        var options = FileImages.options
-        options.fileSystem = disk
-        let store = try Store.open(path: FileImages.path, options: options)
+        let store = try FileImages.open(disk)
         var history = StoreHistory(seed: seed)
         history.keyRange = 120
         for number in 0..<10 {

@@ -13,8 +13,7 @@ import Testing
         #expect(kinds == Set(1...9))
         let disk = FileImages.Disk()
         try disk.put(bytes, at: FileImages.path)
-        var options = FileImages.options
-        options.fileSystem = disk
+        var options = FileImages.options(on: disk)
         options.readOnly = true
         let store = try Store.open(path: FileImages.path, options: options)
         try store.checkInvariants()
@@ -32,8 +31,7 @@ import Testing
         let bytes = try FormatFixture.bytes(2)
         let disk = FileImages.Disk()
         try disk.put(bytes, at: FileImages.path)
-        var options = FileImages.options
-        options.fileSystem = disk
+        let options = FileImages.options(on: disk)
         let digest: UInt64 = 0xEF5E_7E4C_0A98_0D55
         for round in 0..<2 {
             let store = try Store.open(path: FileImages.path, options: options)

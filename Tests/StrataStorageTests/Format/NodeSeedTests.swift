@@ -8,9 +8,7 @@ import Testing
     private static func open(_ bytes: [UInt8]) throws -> Store {
         let disk = FileImages.Disk()
         try disk.put(bytes, at: FileImages.path)
-        var options = FileImages.options
-        options.fileSystem = disk
-        return try Store.open(path: FileImages.path, options: options)
+        return try FileImages.open(disk)
     }
 
     @Test("no node verifies in a file whose slots name another store") func otherStore() throws {
@@ -40,8 +38,7 @@ import Testing
     @Test("a copy has an id of its own, and nodes under its seed") func copies() throws {
         let disk = FileImages.Disk()
         try disk.put(try FileImages.clean(seed: 5, steps: 40).data, at: FileImages.path)
-        var options = FileImages.options
-        options.fileSystem = disk
+        let options = FileImages.options(on: disk)
         let store = try Store.open(path: FileImages.path, options: options)
         try store.writeCopy(to: "copy")
         try store.close()

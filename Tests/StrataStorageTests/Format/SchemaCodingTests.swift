@@ -81,7 +81,7 @@ import Testing
     @Test("an inconsistent schema is not written") func misuse() {
         let id = ColumnID(1)
         func schema(_ columns: [ColumnDefinition]) -> StoreSchema {
-            StoreSchema(tables: [TableDefinition(id: TableID(1), name: "t", columns: columns)])
+            StoreSchema(table: "t", columns)
         }
         #expect(throws: StorageError.misuse(.noSuchTable)) {
             try SchemaCoding.encode(schema([ColumnDefinition(id: id, name: "l", type: .link, target: TableID(9))]))

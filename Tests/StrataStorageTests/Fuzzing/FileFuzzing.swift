@@ -25,8 +25,7 @@ enum FileFuzzing {
         do {
             let disk = FileImages.Disk(isPersistent: choice & 2 == 0)
             try disk.put(file.bytes, at: FileImages.path)
-            var options = FileImages.options
-            options.fileSystem = disk
+            var options = FileImages.options(on: disk)
             options.readOnly = choice & 12 == 12
             StoreExercise(seed: UInt64(choice >> 4)).run(options, path: FileImages.path)
         } catch { fatalError("no memory for a file: \(error)") }

@@ -191,8 +191,7 @@ enum LogFuzzing {
         do {
             var image = base.image
             image.log = log
-            var options = FileImages.options
-            options.fileSystem = try FileImages.Disk(image)
+            var options = try FileImages.options(on: FileImages.Disk(image))
             options.readOnly = isReadOnly
             store = try Store.open(path: FileImages.path, options: options)
         } catch { return }

@@ -35,8 +35,7 @@ import Testing
         }
 
         static func options(_ disk: FileImages.Disk, _ cipher: TestCipher?) -> StoreOptions {
-            var options = FileImages.options(cipher)
-            options.fileSystem = disk
+            let options = FileImages.options(on: disk, cipher)
             return options
         }
 

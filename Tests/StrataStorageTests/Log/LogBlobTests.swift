@@ -7,10 +7,8 @@ import Testing
 /// valid header of a later batch. After a crash, recovery once took such a value for a batch: the open threw an error
 /// for damage, although every acknowledged commit was in the log.
 @Suite struct LogBlobTests {
-    private static let schema = StoreSchema(tables: [
-        TableDefinition(
-            id: TableID(1), name: "Blobs", columns: [ColumnDefinition(id: ColumnID(1), name: "data", type: .bytes)])
-    ])
+    private static let schema = StoreSchema(
+        table: "Blobs", [ColumnDefinition(id: ColumnID(1), name: "data", type: .bytes)])
 
     private static func options(_ disk: FileImages.Disk) -> StoreOptions {
         var options = StoreOptions(fileSystem: disk)

@@ -44,8 +44,7 @@ import Testing
         }
 
         func open() throws -> StoreModel {
-            var options = FileImages.options(image.cipher)
-            options.fileSystem = try FileImages.Disk(image)
+            let options = try FileImages.options(on: FileImages.Disk(image), image.cipher)
             let store = try Store.open(path: FileImages.path, options: options)
             defer { do { try store.close() } catch {} }
             return try StoreHistory.contents(store.snapshot().view)

@@ -18,14 +18,10 @@ struct GuestTransactionTests {
     }
 
     private static let schema = StoreSchema(
-        userVersion: 1,
-        tables: [
-            TableDefinition(
-                id: TableID(1), name: "Row",
-                columns: [
-                    ColumnDefinition(id: ColumnID(1), name: "number", type: .integer, index: .ordered),
-                    ColumnDefinition(id: ColumnID(2), name: "text", type: .bytes, isOptional: true),
-                ])
+        userVersion: 1, table: "Row",
+        [
+            ColumnDefinition(id: ColumnID(1), name: "number", type: .integer, index: .ordered),
+            ColumnDefinition(id: ColumnID(2), name: "text", type: .bytes, isOptional: true),
         ])
 
     func open(_ change: (inout StoreOptions) -> Void = { _ in }) throws -> Store {

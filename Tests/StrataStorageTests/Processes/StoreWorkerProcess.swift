@@ -4,20 +4,7 @@ import Testing
 
 /// A StoreWorker, run by a test. Killed with the object.
 final class StoreWorkerProcess {
-    /// The executable beside the test bundle.
-    static let executable: String? = {
-        var buffer = [CChar](repeating: 0, count: 4096)
-        let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
-        let own = String(decoding: buffer.prefix(max(count, 0)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        for word in [own] + CommandLine.arguments {
-            guard let range = word.firstRange(of: ".xctest") else { continue }
-            let bundle = word[..<range.lowerBound]
-            guard let slash = bundle.lastIndex(of: "/") else { continue }
-            let candidate = bundle[..<slash] + "/StoreWorker"
-            if access(String(candidate), X_OK) == 0 { return String(candidate) }
-        }
-        return nil
-    }()
+    static let executable = BuiltProgram.path("StoreWorker")
 
     private(set) var processID: pid_t = 0
     private let output: String

@@ -20,7 +20,7 @@ import Testing
     ]
 
     private static func schema(_ columns: [ColumnDefinition]) -> StoreSchema {
-        StoreSchema(tables: [TableDefinition(id: TableID(1), name: "rows", columns: columns)])
+        StoreSchema(table: "rows", columns)
     }
 
     private static func open(_ limits: StoreLimits = StoreLimits()) throws -> Store {

@@ -12,13 +12,9 @@ import Testing
         let transaction = try store.beginWrite()
         try transaction.apply(
             schema: StoreSchema(
-                userVersion: 1,
-                tables: [
-                    TableDefinition(
-                        id: TableID(1), name: "Row",
-                        columns: [
-                            ColumnDefinition(id: ColumnID(1), name: "value", type: type, isOptional: true, index: index)
-                        ])
+                userVersion: 1, table: "Row",
+                [
+                    ColumnDefinition(id: ColumnID(1), name: "value", type: type, isOptional: true, index: index)
                 ]))
         try transaction.commit()
         return store

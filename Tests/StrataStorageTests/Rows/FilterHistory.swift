@@ -31,9 +31,7 @@ struct FilterHistory {
                 id: ColumnID(6), name: "added", type: .integer, defaultBits: UInt64(bitPattern: -7)),
             ColumnDefinition(id: ColumnID(7), name: "addedText", type: .bytes, isOptional: true),
         ]
-        return StoreSchema(
-            userVersion: UInt64(columns),
-            tables: [TableDefinition(id: TableID(1), name: "Row", columns: Array(all.prefix(columns)))])
+        return StoreSchema(userVersion: UInt64(columns), table: "Row", Array(all.prefix(columns)))
     }
 
     /// - Parameter tiny: row groups of some rows instead of thousands.

@@ -11,8 +11,7 @@ private struct EditedTable {
     var rows: [Int64: [Value]] = [:]
 
     init(_ columns: [ColumnDefinition], seed: UInt64, limits: StoreLimits = StoreLimits()) throws {
-        schema = StoreSchema(
-            userVersion: 1, tables: [TableDefinition(id: TableID(1), name: "rows", columns: columns)])
+        schema = StoreSchema(userVersion: 1, table: "rows", columns)
         var options = StoreOptions(fileSystem: MemoryFileSystem(capacity: 1 << 30))
         options.mapReserve = 1 << 30
         options.limits = limits

@@ -70,12 +70,7 @@ import Testing
         var transaction = try store.beginWrite()
         try transaction.apply(
             schema: StoreSchema(
-                userVersion: 1,
-                tables: [
-                    TableDefinition(
-                        id: TableID(1), name: "Row",
-                        columns: [ColumnDefinition(id: ColumnID(1), name: "value", type: .integer)])
-                ]))
+                userVersion: 1, table: "Row", [ColumnDefinition(id: ColumnID(1), name: "value", type: .integer)]))
         let span: UInt64 = [1, 200, 60_000, 1 << 31, 1 << 62][Int(random.below(5))]
         func insert(_ key: Int64, _ transaction: WriteTransaction) throws {
             model[key] = Int64(random.below(span)) - 1000

@@ -87,11 +87,7 @@ import Testing
     }
 
     @Test func valuesInNodesOfTheirOwnMoveDown() throws {
-        let schema = StoreSchema(tables: [
-            TableDefinition(
-                id: TableID(1), name: "files",
-                columns: [ColumnDefinition(id: ColumnID(1), name: "data", type: .bytes)])
-        ])
+        let schema = StoreSchema(table: "files", [ColumnDefinition(id: ColumnID(1), name: "data", type: .bytes)])
         func value(_ key: Int64) -> [UInt8] { [UInt8](repeating: UInt8(key & 127), count: 700_000 + Int(key)) }
         func put(_ keys: Range<Int64>, _ store: Store) throws {
             let transaction = try store.beginWrite()

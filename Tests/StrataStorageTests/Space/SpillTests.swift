@@ -17,15 +17,13 @@ import Testing
         return try Store.open(path: "store", options: options)
     }
 
-    private static let schema = StoreSchema(tables: [
-        TableDefinition(
-            id: TableID(1), name: "rows",
-            columns: [
-                ColumnDefinition(id: ColumnID(1), name: "number", type: .integer, index: .ordered),
-                ColumnDefinition(id: ColumnID(2), name: "text", type: .bytes, index: .hash),
-                ColumnDefinition(id: ColumnID(3), name: "other", type: .link, target: TableID(1)),
-            ])
-    ])
+    private static let schema = StoreSchema(
+        table: "rows",
+        [
+            ColumnDefinition(id: ColumnID(1), name: "number", type: .integer, index: .ordered),
+            ColumnDefinition(id: ColumnID(2), name: "text", type: .bytes, index: .hash),
+            ColumnDefinition(id: ColumnID(3), name: "other", type: .link, target: TableID(1)),
+        ])
 
     private struct Row: Equatable {
         var number: Int64

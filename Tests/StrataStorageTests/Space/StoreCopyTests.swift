@@ -91,14 +91,10 @@ import Testing
 
     private static func numbers(_ index: IndexKind) -> StoreSchema {
         StoreSchema(
-            userVersion: 1,
-            tables: [
-                TableDefinition(
-                    id: TableID(1), name: "Number",
-                    columns: [
-                        ColumnDefinition(id: ColumnID(1), name: "value", type: .integer, index: index),
-                        ColumnDefinition(id: ColumnID(2), name: "text", type: .bytes, isOptional: true),
-                    ])
+            userVersion: 1, table: "Number",
+            [
+                ColumnDefinition(id: ColumnID(1), name: "value", type: .integer, index: index),
+                ColumnDefinition(id: ColumnID(2), name: "text", type: .bytes, isOptional: true),
             ])
     }
 

@@ -8,14 +8,12 @@ import Testing
 /// the values of removed columns.
 @Suite struct ColumnIDTests {
     private static func schema(next: UInt16) -> StoreSchema {
-        var schema = StoreSchema(tables: [
-            TableDefinition(
-                id: TableID(1), name: "Things",
-                columns: [
-                    ColumnDefinition(id: ColumnID(1), name: "a", type: .integer),
-                    ColumnDefinition(id: ColumnID(2), name: "b", type: .integer),
-                ])
-        ])
+        var schema = StoreSchema(
+            table: "Things",
+            [
+                ColumnDefinition(id: ColumnID(1), name: "a", type: .integer),
+                ColumnDefinition(id: ColumnID(2), name: "b", type: .integer),
+            ])
         schema.nextColumnID = next
         return schema
     }

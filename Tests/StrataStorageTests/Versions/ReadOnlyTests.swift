@@ -6,8 +6,7 @@ import Testing
 
 @Suite struct ReadOnlyTests {
     private func options(_ disk: any FileSystem, readOnly: Bool) -> StoreOptions {
-        var options = FileImages.options
-        options.fileSystem = disk
+        var options = FileImages.options(on: disk)
         options.readOnly = readOnly
         return options
     }

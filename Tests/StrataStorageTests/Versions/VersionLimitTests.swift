@@ -48,9 +48,7 @@ import Testing
     private static func read(_ file: CraftedFile) throws {
         let disk = FileImages.Disk()
         try disk.put(file.bytes, at: FileImages.path)
-        var options = FileImages.options
-        options.fileSystem = disk
-        let store = try Store.open(path: FileImages.path, options: options)
+        let store = try FileImages.open(disk)
         defer { do { try store.close() } catch {} }
         _ = try StoreHistory.contents(store.snapshot().view)
         try store.checkInvariants()

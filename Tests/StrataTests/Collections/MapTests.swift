@@ -203,11 +203,9 @@ import Testing
         enum Wrong {
             final class Holder: Object { @Persisted var notes: Map<String, Note> }
         }
-        do {
-            _ = try makeRealm([Wrong.Holder.self])
-            Issue.record("opened with a map of objects that cannot be absent")
-        } catch let error as Realm.Error {
-            #expect(error.code == .schemaMismatch && error.message.contains("Map<String, Note?>"))
+        let error = try #require(throws: Realm.Error.self, "opened with a map of objects that cannot be absent") {
+            try makeRealm([Wrong.Holder.self])
         }
+        #expect(error.code == .schemaMismatch && error.message.contains("Map<String, Note?>"))
     }
 }

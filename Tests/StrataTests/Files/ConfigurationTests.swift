@@ -49,12 +49,14 @@ import Testing
         }
     }
 
-    private func fill(_ file: TemporaryFile) throws {
+    private func filled() throws -> TemporaryFile {
+        let file = TemporaryFile()
         let realm = try Realm(configuration: file.configuration([V0.Person.self]))
         try realm.write {
             realm.add(V0.Person(value: ["firstName": "Ann", "lastName": "Lee"]))
             realm.add(V0.Person(value: ["firstName": "Bob", "lastName": "Ray"]))
         }
+        return file
     }
 
     private func contents(_ file: TemporaryFile) throws -> [String] {
@@ -63,12 +65,10 @@ import Testing
     }
 
     @Test func `skipping versions gives the same result as every version in turn`() throws {
-        let skipping = TemporaryFile()
-        try fill(skipping)
+        let skipping = try filled()
         let direct = try contents(skipping)
 
-        let stepping = TemporaryFile()
-        try fill(stepping)
+        let stepping = try filled()
         do {
             let realm = try Realm(configuration: stepping.configuration([V1.Person.self], version: 1, Self.steps))
             #expect(realm.objects(V1.Person.self).map(\.fullName) == ["Ann Lee", "Bob Ray"])
@@ -79,8 +79,7 @@ import Testing
     }
 
     @Test func `only the missing steps run, in order`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let order = Locked<[Int]>([])
         let block: MigrationBlock = { _, old in
             if old < 1 { order.with { $0.append(1) } }
@@ -93,8 +92,7 @@ import Testing
     }
 
     @Test func `a block that throws leaves version, schema and data, and a retry works`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let failing = file.configuration([V1.Person.self], version: 1) { migration, _ in
             migration.enumerateObjects(ofType: "Person") { _, new in new?["fullName"] = "half" }
             throw Stop()
@@ -110,20 +108,16 @@ import Testing
     }
 
     @Test func `a changed class without a new version is a typed error that names the property`() throws {
-        let file = TemporaryFile()
-        try fill(file)
-        do {
-            _ = try Realm(configuration: file.configuration([V1.Person.self]))
-            Issue.record("opened with another schema")
-        } catch let error as Realm.Error {
-            #expect(error.code == .schemaMismatch)
-            #expect(error.message.contains("'Person.fullName' was added"))
+        let file = try filled()
+        let error = try #require(throws: Realm.Error.self, "opened with another schema") {
+            try Realm(configuration: file.configuration([V1.Person.self]))
         }
+        #expect(error.code == .schemaMismatch)
+        #expect(error.message.contains("'Person.fullName' was added"))
     }
 
     @Test func `a file may start afresh instead of migrating`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         var configuration = file.configuration([V1.Person.self], version: 1)
         configuration.deleteRealmIfMigrationNeeded = true
         let realm = try Realm(configuration: configuration)
@@ -131,8 +125,7 @@ import Testing
     }
 
     @Test func `an older program is told that the file is newer`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         do { _ = try Realm(configuration: file.configuration([V1.Person.self], version: 2, Self.steps)) }
         do {
             _ = try Realm(configuration: file.configuration([V1.Person.self], version: 1))
@@ -162,8 +155,7 @@ import Testing
     }
 
     @Test func `a read-only file is read, not written, and not migrated`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         var configuration = file.configuration([V0.Person.self])
         configuration.readOnly = true
         do {
@@ -177,8 +169,7 @@ import Testing
     }
 
     @Test func `opening a file inside its own migration is an error, not a deadlock`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let configuration = file.configuration([V1.Person.self], version: 1) { [url = file.url] _, _ in
             _ = try Realm(configuration: Realm.Configuration(fileURL: url, objectTypes: [V0.Person.self]))
         }

@@ -41,12 +41,10 @@ import Testing
         #expect(before == Self.books, "the count is the tree's until damage is known")
         Self.readAll(realm)
         #expect(realm.objects(ShelfBook.self).count == before - lostBooks)
-        #expect(throws: Realm.Error.self) { try realm.write {} }
-        do { try realm.write {} } catch let error as Realm.Error {
-            #expect(error.code == .damaged)
-            #expect(error.message.contains("acknowledgeDamage()"))
-            #expect(error.fileURL?.path == shelf.file.url.path)
-        }
+        let error = try #require(throws: Realm.Error.self) { try realm.write {} }
+        #expect(error.code == .damaged)
+        #expect(error.message.contains("acknowledgeDamage()"))
+        #expect(error.fileURL?.path == shelf.file.url.path)
         realm.acknowledgeDamage()
         try realm.write { realm.add(ShelfNote(value: ["id": -5])) }
         #expect(realm.object(ofType: ShelfNote.self, forPrimaryKey: -5) != nil)

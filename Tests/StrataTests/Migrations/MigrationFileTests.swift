@@ -27,16 +27,17 @@ import Testing
         }
     }
 
-    private func fill(_ file: TemporaryFile) throws {
+    private func filled() throws -> TemporaryFile {
+        let file = TemporaryFile()
         let realm = try Realm(configuration: file.configuration([V0.Note.self]))
         try realm.write { for text in ["a", "bb", "ccc"] { realm.add(V0.Note(value: ["text": text])) } }
+        return file
     }
 
     private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
     @Test func `a backup stays beside the file until the next open, and opens with its version`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let backup = file.url.path + ".before-v0"
         defer { try? FileManager.default.removeItem(atPath: backup) }
         var configuration = file.configuration([V1.Note.self], version: 1, Self.block)
@@ -57,8 +58,7 @@ import Testing
     }
 
     @Test func `a backup can be kept, is replaced by the next attempt, and is off by default`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let backup = file.url.path + ".before-v0"
         defer { try? FileManager.default.removeItem(atPath: backup) }
         var configuration = file.configuration([V1.Note.self], version: 1) { _, _ in throw Stop() }
@@ -71,8 +71,7 @@ import Testing
         do { _ = try Realm(configuration: configuration) }
         #expect(try Realm.schemaVersionAtURL(URL(fileURLWithPath: backup)) == 0)
 
-        let other = TemporaryFile()
-        try fill(other)
+        let other = try filled()
         _ = try Realm(configuration: other.configuration([V1.Note.self], version: 1, Self.block))
         #expect(!exists(other.url.path + ".before-v0"))
     }
@@ -80,20 +79,17 @@ import Testing
     @Test func `version-goes-down: a typed error names both versions, and the file stays`() throws {
         let file = TemporaryFile()
         do { _ = try Realm(configuration: file.configuration([V0.Note.self], version: 5)) }
-        do {
-            _ = try Realm(configuration: file.configuration([V0.Note.self], version: 4))
-            Issue.record("opened a newer file")
-        } catch let error as Realm.Error {
-            #expect(error.code == .schemaMismatch)
-            #expect(error.message.contains("has schema version 5, the configuration asks for 4"))
+        let error = try #require(throws: Realm.Error.self, "opened a newer file") {
+            try Realm(configuration: file.configuration([V0.Note.self], version: 4))
         }
+        #expect(error.code == .schemaMismatch)
+        #expect(error.message.contains("has schema version 5, the configuration asks for 4"))
         #expect(try Realm.schemaVersionAtURL(file.url) == 5)
     }
 
     @Test func `version-goes-down: a version that goes up without a change calls the block and keeps the data`() throws
     {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let calls = Locked<[UInt64]>([])
         let configuration = file.configuration([V0.Note.self], version: 7) { _, old in calls.with { $0.append(old) } }
         let realm = try Realm(configuration: configuration)
@@ -103,26 +99,22 @@ import Testing
     }
 
     @Test func `read-only-migration: a read-only file that needs a migration is a typed error`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let before = try Data(contentsOf: file.url)
         var configuration = file.configuration([V1.Note.self], version: 1, Self.block)
         configuration.readOnly = true
-        do {
-            _ = try Realm(configuration: configuration)
-            Issue.record("migrated a read-only file")
-        } catch let error as Realm.Error {
-            #expect(error.code == .schemaMismatch)
-            #expect(error.message.contains("is read-only and cannot be migrated"))
+        let error = try #require(throws: Realm.Error.self, "migrated a read-only file") {
+            try Realm(configuration: configuration)
         }
+        #expect(error.code == .schemaMismatch)
+        #expect(error.message.contains("is read-only and cannot be migrated"))
         configuration.deleteRealmIfMigrationNeeded = true
         #expect(throws: Realm.Error.self) { try Realm(configuration: configuration) }
         #expect(try Data(contentsOf: file.url) == before)
     }
 
     @Test func `read-only-migration: deleteRealmIfMigrationNeeded under an open Realm is a typed error`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         var configuration = file.configuration([V1.Note.self], version: 1)
         configuration.deleteRealmIfMigrationNeeded = true
         do {
@@ -138,8 +130,7 @@ import Testing
     }
 
     @Test func `two-schemas: a Realm whose file another configuration migrated gets a typed error`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let old = try Realm(configuration: file.configuration([V0.Note.self]))
         let notes = old.objects(V0.Note.self)
         #expect(notes.count == 3)
@@ -152,12 +143,10 @@ import Testing
             } catch { failure.with { $0 = error } }
         }
         #expect(failure.current == nil)
-        do {
+        let error = try #require(throws: Realm.Error.self, "wrote with an old schema") {
             try old.write { old.add(V0.Note(value: ["text": "lost?"])) }
-            Issue.record("wrote with an old schema")
-        } catch let error as Realm.Error {
-            #expect(error.code == .schemaMismatch)
         }
+        #expect(error.code == .schemaMismatch)
         #expect(!old.isInWriteTransaction)
         #expect(notes.map(\.text) == ["a", "bb", "ccc"])
         let older = file.configuration([V0.Note.self])
@@ -168,8 +157,7 @@ import Testing
     }
 
     @Test func `open-inside-migration: an immediate typed error, and so is deleting the file there`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let seen = Locked<[Realm.Error.Code]>([])
         let configuration = file.configuration([V1.Note.self], version: 1) { [url = file.url] migration, old in
             let inner = Realm.Configuration(fileURL: url, objectTypes: [V0.Note.self])
@@ -189,8 +177,7 @@ import Testing
     @Test func `performMigration and schemaVersionAtURL: migrate a file, and tell its version, without opening it`()
         throws
     {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         #expect(try Realm.schemaVersionAtURL(file.url) == 0)
         try Realm.performMigration(for: file.configuration([V1.Note.self], version: 3, Self.block))
         #expect(try Realm.schemaVersionAtURL(file.url) == 3)

@@ -28,7 +28,8 @@ import Testing
         }
     }
 
-    private func fill(_ file: TemporaryFile) throws {
+    private func filled() throws -> TemporaryFile {
+        let file = TemporaryFile()
         let realm = try Realm(configuration: file.configuration([Old.Person.self]))
         try realm.write {
             let ann = realm.create(Old.Person.self, value: ["id": 7, "first": "Ann", "second": "A", "age": 30])
@@ -37,6 +38,7 @@ import Testing
             bob.friends.append(objectsIn: [ann, bob, ann])
             ann.words.append(objectsIn: ["x", "y"])
         }
+        return file
     }
 
     private static let all: [(String, String)] = [
@@ -44,16 +46,21 @@ import Testing
         ("words", "texts"),
     ]
 
-    private func message(_ file: TemporaryFile, _ block: @escaping MigrationBlock) -> String {
+    /// The error of a renaming.
+    private func message(
+        _ file: TemporaryFile, from old: String, to new: String, onType type: String = "Person"
+    ) -> String {
+        let configuration = file.configuration([New.Person.self], version: 1) { migration, _ in
+            migration.renameProperty(onType: type, from: old, to: new)
+        }
         do {
-            _ = try Realm(configuration: file.configuration([New.Person.self], version: 1, block))
+            _ = try Realm(configuration: configuration)
             return "opened"
         } catch { return "\(error)" }
     }
 
     @Test func `rename: values, links, lists and the primary key are kept`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let configuration = file.configuration([New.Person.self], version: 1) { migration, _ in
             for (old, new) in Self.all { migration.renameProperty(onType: "Person", from: old, to: new) }
             migration.enumerateObjects(ofType: "Person") { old, new in
@@ -76,16 +83,13 @@ import Testing
     }
 
     @Test func `rename: a property that is missing is a clear error`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         #expect(
-            message(file) { migration, _ in migration.renameProperty(onType: "Person", from: "frist", to: "name") }
+            message(file, from: "frist", to: "name")
                 .contains("no property 'Person.frist' to rename; 'Person' has id, first"))
+        #expect(message(file, from: "first", to: "name", onType: "Persn").contains("no class 'Persn'"))
         #expect(
-            message(file) { migration, _ in migration.renameProperty(onType: "Persn", from: "first", to: "name") }
-                .contains("no class 'Persn'"))
-        #expect(
-            message(file) { migration, _ in migration.renameProperty(onType: "Person", from: "first", to: "nmae") }
+            message(file, from: "first", to: "nmae")
                 .contains("'Person.first' was renamed to 'nmae', which neither"))
         #expect(try Realm.schemaVersionAtURL(file.url) == 0)
     }
@@ -100,36 +104,25 @@ import Testing
                 override class func className() -> String { "Person" }
             }
         }
-        let file = TemporaryFile()
-        try fill(file)
-        #expect(
-            message(file) { migration, _ in migration.renameProperty(onType: "Person", from: "first", to: "second") }
-                .contains("the old schema has 'second' too"))
+        let file = try filled()
+        #expect(message(file, from: "first", to: "second").contains("the old schema has 'second' too"))
         let configuration = file.configuration([Kept.Person.self], version: 1) { migration, _ in
             migration.renameProperty(onType: "Person", from: "first", to: "name")
         }
-        do {
-            _ = try Realm(configuration: configuration)
-            Issue.record("renamed what is still there")
-        } catch let error as Realm.Error {
-            #expect(error.message.contains("the new schema still has 'first'"))
+        let error = try #require(throws: Realm.Error.self, "renamed what is still there") {
+            try Realm(configuration: configuration)
         }
+        #expect(error.message.contains("the new schema still has 'first'"))
     }
 
     @Test func `rename: to another type is a clear error`() throws {
-        let file = TemporaryFile()
-        try fill(file)
-        #expect(
-            message(file) { migration, _ in migration.renameProperty(onType: "Person", from: "first", to: "years") }
-                .contains("it is a string, 'years' an optional int"))
-        #expect(
-            message(file) { migration, _ in migration.renameProperty(onType: "Person", from: "words", to: "name") }
-                .contains("it is a list of string, 'name' a string"))
+        let file = try filled()
+        #expect(message(file, from: "first", to: "years").contains("it is a string, 'years' an optional int"))
+        #expect(message(file, from: "words", to: "name").contains("it is a list of string, 'name' a string"))
     }
 
     @Test func `rename: a chain of names of versions in between leads to the last one`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let configuration = file.configuration([New.Person.self], version: 3) { migration, _ in
             for (old, new) in Self.all where old != "first" {
                 migration.renameProperty(onType: "Person", from: old, to: new)
@@ -150,18 +143,15 @@ import Testing
                 override class func className() -> String { "Person" }
             }
         }
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let renaming: MigrationBlock = { migration, _ in
             migration.renameProperty(onType: "Person", from: "age", to: "years")
         }
-        do {
-            _ = try Realm(configuration: file.configuration([Aged.Person.self], version: 1, renaming))
-            Issue.record("lost a null")
-        } catch let error as Realm.Error {
-            #expect(error.code == .missingValues)
-            #expect(error.message.contains("'Person.years' is required now and 1 object has"))
+        let error = try #require(throws: Realm.Error.self, "lost a null") {
+            try Realm(configuration: file.configuration([Aged.Person.self], version: 1, renaming))
         }
+        #expect(error.code == .missingValues)
+        #expect(error.message.contains("'Person.years' is required now and 1 object has"))
         let filling: MigrationBlock = { migration, old in
             try renaming(migration, old)
             migration.fillNulls(onType: "Person", of: "years", with: -1)
@@ -179,8 +169,7 @@ import Testing
                 override class func className() -> String { "Person" }
             }
         }
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let configuration = file.configuration([Plain.Person.self], version: 1) { migration, _ in
             migration.renameProperty(onType: "Person", from: "id", to: "number")
         }

@@ -43,7 +43,8 @@ import Testing
         }
     }
 
-    private func fill(_ file: TemporaryFile, nulls: Bool = true) throws {
+    private func filled(nulls: Bool = true) throws -> TemporaryFile {
+        let file = TemporaryFile()
         let realm = try Realm(configuration: file.configuration([Before.Item.self]))
         try realm.write {
             var last: Before.Item?
@@ -59,6 +60,7 @@ import Testing
                 last = item
             }
         }
+        return file
     }
 
     private func failure(_ configuration: Realm.Configuration) -> Realm.Error? {
@@ -81,8 +83,7 @@ import Testing
     // MARK: optional-to-required
 
     @Test func `optional-to-required: nulls without a rule are an error that names class, property and count`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let error = try #require(failure(file.configuration([Required.Item.self], version: 1)))
         #expect(error.code == .missingValues)
         for part in ["'Item.code' is required now and 1 object has", "'Item.amount'", "'Item.day'"] {
@@ -92,8 +93,7 @@ import Testing
     }
 
     @Test func `optional-to-required: values stay and a declared rule fills the nulls`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let configuration = file.configuration([Required.Item.self], version: 1) { migration, _ in
             migration.fillNulls(onType: "Item", of: "code", with: "none")
             migration.fillNulls(onType: "Item", of: "amount", with: -1)
@@ -114,16 +114,14 @@ import Testing
     }
 
     @Test func `optional-to-required: without nulls nothing has to be declared`() throws {
-        let file = TemporaryFile()
-        try fill(file, nulls: false)
+        let file = try filled(nulls: false)
         let realm = try Realm(configuration: file.configuration([Required.Item.self], version: 1))
         #expect(realm.objects(Required.Item.self).map(\.code) == ["100", "200", "300"])
         #expect(realm.objects(Required.Item.self).map(\.amount) == [10, 20, 30])
     }
 
     @Test func `optional-to-required: a rule of another type is refused`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let configuration = file.configuration([Required.Item.self], version: 1) { migration, _ in
             migration.fillNulls(onType: "Item", of: "amount", with: "nothing")
         }
@@ -134,8 +132,7 @@ import Testing
     // MARK: type-change
 
     @Test func `type-change: without a rule it is an error that names the properties`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let error = try #require(failure(file.configuration([Retyped.Item.self], version: 1)))
         #expect(error.code == .missingValues)
         #expect(error.message.contains("'Item.number' changed its type and 3 objects have"))
@@ -145,8 +142,7 @@ import Testing
     }
 
     @Test func `type-change: a rule converts values, and links are preserved`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let configuration = file.configuration([Retyped.Item.self], version: 1) { migration, _ in
             migration.convertProperty(onType: "Item", "number") { ($0 as? Int).map { "#\($0)" } }
             try migration.convertProperty(onType: "Item", "code") { value in
@@ -167,8 +163,7 @@ import Testing
     }
 
     @Test func `type-change: a rule that leaves a required property empty is an error`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let configuration = file.configuration([Retyped.Item.self], version: 1) { migration, _ in
             migration.convertProperty(onType: "Item", "number") { ($0 as? Int) == 2 ? nil : "\($0 ?? 0)" }
             migration.convertProperty(onType: "Item", "code") { _ in nil }
@@ -227,8 +222,7 @@ import Testing
                 override class func className() -> String { "Item" }
             }
         }
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let configuration = file.configuration([Keyed.Item.self], version: 1) { migration, _ in
             migration.enumerateObjects(ofType: "Item") { _, new in new?["code"] = "same" }
             migration.create("Item", value: ["code": "x", "number": 8])
@@ -247,8 +241,7 @@ import Testing
     @Test func `an error of a rule does not hide objects left without a value`() throws {
         struct Stopped: Error {}
         for isElement in [false, true] {
-            let file = TemporaryFile()
-            try fill(file, nulls: false)
+            let file = try filled(nulls: false)
             let configuration = file.configuration([Retyped.Item.self], version: 1) { migration, _ in
                 migration.convertProperty(onType: "Item", "number") { ($0 as? Int).map { "\($0)" } }
                 migration.convertProperty(onType: "Item", "code") { _ in nil }

@@ -45,7 +45,8 @@ import Testing
         }
     }
 
-    private func fill(_ file: TemporaryFile, numbers: [Int] = [1, 2, 3]) throws {
+    private func filled(numbers: [Int] = [1, 2, 3]) throws -> TemporaryFile {
+        let file = TemporaryFile()
         let realm = try Realm(configuration: file.configuration([Before.Item.self, Before.Gone.self]))
         try realm.write {
             var last: Before.Item?
@@ -60,11 +61,11 @@ import Testing
             }
             realm.add(Before.Gone(value: ["text": "old"]))
         }
+        return file
     }
 
     @Test func `a new primary key finds objects, and links stay`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let realm = try Realm(configuration: file.configuration([Keyed.Item.self], version: 1))
         #expect(realm.object(ofType: Keyed.Item.self, forPrimaryKey: 2)?.friend?.code == "code 1")
         try realm.write { realm.create(Keyed.Item.self, value: ["number": 9]) }
@@ -75,22 +76,18 @@ import Testing
     }
 
     @Test func `a primary key that collides is an error that names class and value`() throws {
-        let file = TemporaryFile()
-        try fill(file, numbers: [1, 2, 2])
-        do {
-            _ = try Realm(configuration: file.configuration([Keyed.Item.self], version: 1))
-            Issue.record("migrated to a key that is not unique")
-        } catch let error as Realm.Error {
-            #expect(error.code == .duplicateKey)
-            #expect(error.message.contains("'Item.number' has the value 2 more than once: 2 objects"))
+        let file = try filled(numbers: [1, 2, 2])
+        let error = try #require(throws: Realm.Error.self, "migrated to a key that is not unique") {
+            try Realm(configuration: file.configuration([Keyed.Item.self], version: 1))
         }
+        #expect(error.code == .duplicateKey)
+        #expect(error.message.contains("'Item.number' has the value 2 more than once: 2 objects"))
         let realm = try Realm(configuration: file.configuration([Before.Item.self, Before.Gone.self]))
         #expect(realm.objects(Before.Item.self).map(\.number) == [1, 2, 2])
     }
 
     @Test func `renaming keeps values, links and lists, and new and removed classes are walked`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let walked = Locked<[String]>([])
         let configuration = file.configuration([Renamed.Item.self, Renamed.Extra.self], version: 1) { migration, _ in
             migration.renameProperty(onType: "Item", from: "code", to: "middle")
@@ -123,8 +120,7 @@ import Testing
     }
 
     @Test func `renaming a missing property fails the migration`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let configuration = file.configuration([Renamed.Item.self], version: 1) { migration, _ in
             migration.renameProperty(onType: "Item", from: "cod", to: "label")
         }
@@ -143,8 +139,7 @@ import Testing
                 override class func className() -> String { "Item" }
             }
         }
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let realm = try Realm(configuration: file.configuration([Indexed.Item.self, Note.self]))
         #expect(realm.objects(Indexed.Item.self).where { $0.number == 2 }.map(\.amount) == [20])
         #expect(realm.objects(Note.self).isEmpty)

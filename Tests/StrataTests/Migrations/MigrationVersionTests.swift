@@ -96,9 +96,11 @@ import Testing
         }
     }
 
-    private func fill(_ file: TemporaryFile) throws {
+    private func filled() throws -> TemporaryFile {
+        let file = TemporaryFile()
         let realm = try Realm(configuration: file.configuration([Base.Item.self, Base.Other.self]))
         try realm.write { realm.create(Base.Item.self, value: ["id": 3, "name": "n", "link": ["text": "t"]]) }
+        return file
     }
 
     @Test
@@ -112,15 +114,12 @@ import Testing
             ("'Part' is now embedded", Embedded.Item.self),
         ]
         for (reason, type) in cases {
-            let file = TemporaryFile()
-            try fill(file)
-            do {
-                _ = try Realm(configuration: file.configuration([type]))
-                Issue.record("opened: \(reason)")
-            } catch let error as Realm.Error {
-                #expect(error.code == .schemaMismatch)
-                #expect(error.message.contains(reason), "\(error.message)")
+            let file = try filled()
+            let error = try #require(throws: Realm.Error.self, "opened: \(reason)") {
+                try Realm(configuration: file.configuration([type]))
             }
+            #expect(error.code == .schemaMismatch)
+            #expect(error.message.contains(reason), "\(error.message)")
             // Values of another kind need a rule: see below, and MigrationRuleTests.
             if type == Retyped.Item.self || type == Relinked.Item.self { continue }
             let realm = try Realm(configuration: file.configuration([type], version: 1))
@@ -129,22 +128,18 @@ import Testing
     }
 
     @Test func `no version bump is needed to add or remove a class, for an index, and for another order`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let realm = try Realm(configuration: file.configuration([Reordered.Item.self, Note.self]))
         #expect(realm.objects(Reordered.Item.self).where { $0.name == "n" }.first?.link?.text == "t")
         #expect(realm.schema["Other"] != nil)
     }
 
     @Test func `a link to another class is a type change: its objects are not dropped without a rule`() throws {
-        let file = TemporaryFile()
-        try fill(file)
-        do {
-            _ = try Realm(configuration: file.configuration([Relinked.Item.self], version: 1))
-            Issue.record("dropped a link")
-        } catch let error as Realm.Error {
-            #expect(error.message.contains("'Item.link' changed its type and 1 object has"), "\(error.message)")
+        let file = try filled()
+        let error = try #require(throws: Realm.Error.self, "dropped a link") {
+            try Realm(configuration: file.configuration([Relinked.Item.self], version: 1))
         }
+        #expect(error.message.contains("'Item.link' changed its type and 1 object has"), "\(error.message)")
         let configuration = file.configuration([Relinked.Item.self], version: 1) { migration, _ in
             migration.convertProperty(onType: "Item", "link") { part in
                 guard let part = part as? MigrationObject else { return nil }
@@ -156,8 +151,7 @@ import Testing
     }
 
     @Test func `deleteData: deletes the objects of a class, and the class if the program lacks it`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let answers = Locked<[Bool]>([])
         let configuration = file.configuration([Removed.Item.self], version: 1) { migration, _ in
             answers.with {

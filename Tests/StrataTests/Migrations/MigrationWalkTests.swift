@@ -57,7 +57,8 @@ import Testing
         }
     }
 
-    private func fill(_ file: TemporaryFile, count: Int = 6) throws {
+    private func filled(count: Int = 6) throws -> TemporaryFile {
+        let file = TemporaryFile()
         let realm = try Realm(configuration: file.configuration([Old.Person.self]))
         try realm.write {
             let home = realm.create(Old.Home.self, value: ["city": ["size": 42]])
@@ -70,6 +71,7 @@ import Testing
                 if id % 2 == 0 { person.pets.append(objectsIn: [pet, pet]) }
             }
         }
+        return file
     }
 
     private func migrate(_ file: TemporaryFile, _ block: @escaping MigrationBlock) throws -> Realm {
@@ -77,8 +79,7 @@ import Testing
     }
 
     @Test func `mutate-while-enumerating: exactly the objects of the start are visited`() throws {
-        let file = TemporaryFile()
-        try fill(file, count: 5_000)
+        let file = try filled(count: 5_000)
         let visited = Locked<[Int]>([])
         let realm = try migrate(file) { migration, _ in
             var victims = migration.objects(ofType: "Person").filter("id >= 4500").map { $0 }
@@ -105,8 +106,7 @@ import Testing
     }
 
     @Test func `mutate-while-enumerating: of a new class, exactly the objects of the start are visited`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let visited = Locked<[Int]>([])
         let realm = try migrate(file) { migration, _ in
             for id in [5, 6, 7, 20] { migration.create("Log", value: ["id": id]) }
@@ -123,8 +123,7 @@ import Testing
     }
 
     @Test func `nested-access: typed values through links, and an unknown name throws`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let messages = Locked<[String]>([])
         let realm = try migrate(file) { migration, _ in
             func note(_ body: () throws -> Void) {
@@ -165,8 +164,7 @@ import Testing
     }
 
     @Test func `backlinks-in-migration: both sides are readable, declared as an inverse or not`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let counts = Locked<[[Int]]>([])
         let errors = Locked<[String]>([])
         _ = try migrate(file) { migration, _ in
@@ -192,8 +190,7 @@ import Testing
     }
 
     @Test func `objects of both sides are found by queries inside the migration`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let realm = try migrate(file) { migration, _ in
             #expect(migration.oldSchema["Person"]?["citySize"] == nil)
             #expect(migration.newSchema["Person"]?["citySize"]?.type == .int)
@@ -226,24 +223,21 @@ import Testing
             { migration, _ in migration.create("Persn") },
             { migration, _ in _ = migration.objects(ofType: "Persn").count },
         ] as [MigrationBlock] {
-            let file = TemporaryFile()
-            try fill(file)
+            let file = try filled()
             #expect(throws: Realm.Error.self) { try migrate(file, block) }
             #expect(try Realm.schemaVersionAtURL(file.url) == 0)
         }
     }
 
     @Test func `assigning an old object links to its new twin; a deleted one is refused`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let realm = try migrate(file) { migration, _ in
             let stray = migration.oldObjects(ofType: "Pet").filter("name == 'Stray'")[0]
             migration.enumerateObjects(ofType: "Person") { _, new in new?["pets"] = [stray] }
         }
         #expect(realm.objects(New.Person.self).allSatisfy { $0.pets.map(\.name) == ["Stray"] })
 
-        let other = TemporaryFile()
-        try fill(other)
+        let other = try filled()
         #expect(throws: Realm.Error.self) {
             try migrate(other) { migration, _ in
                 let stray = migration.oldObjects(ofType: "Pet").filter("name == 'Stray'")[0]

@@ -56,7 +56,8 @@ import Testing
         override class func className() -> String { "Person" }
     }
 
-    private func fill(_ file: TemporaryFile) throws {
+    private func filled() throws -> TemporaryFile {
+        let file = TemporaryFile()
         let realm = try Realm(configuration: file.configuration([V0.Person.self]))
         try realm.write {
             let ann = realm.create(
@@ -66,6 +67,7 @@ import Testing
             realm.create(V0.Person.self, value: ["firstName": "Bob", "lastName": "Ray"])
             realm.create(Pet.self, value: ["name": "Stray"])
         }
+        return file
     }
 
     private func expectPeople(_ configuration: Realm.Configuration) throws {
@@ -75,8 +77,7 @@ import Testing
     }
 
     @Test func `a block brings names together and requires an age`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let url = file.url
         let configuration = Realm.Configuration(
             fileURL: url, schemaVersion: 2,
@@ -96,8 +97,7 @@ import Testing
     }
 
     @Test func `inverses, queries, names and types`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let block: MigrationBlock = { migration, _ in
             try migration.enumerateObjects(ofType: "Pet") { old, new in
                 let owners = try old?.linkingObjects(ofType: "Person", property: "pets")
@@ -123,8 +123,7 @@ import Testing
                 override class func className() -> String { "Person" }
             }
         }
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let block: MigrationBlock = { migration, _ in
             for person in migration.objects(ofType: "Person").where({ $0["age"] >= 18 && $0["home.city"] == "Rome" }) {
                 person["isAdult"] = true
@@ -137,8 +136,7 @@ import Testing
     }
 
     @Test func `a plan, its rehearsal, a backup and progress`() throws {
-        let file = TemporaryFile()
-        try fill(file)
+        let file = try filled()
         let url = file.url
         defer { try? FileManager.default.removeItem(atPath: url.path + ".before-v0") }
         let plan = MigrationPlan([

@@ -102,12 +102,10 @@ import Testing
         house.rooms.append(Room("a"))
         try realm.write { realm.add(house) }
         func refused(_ change: () -> Void) throws {
-            do {
+            let error = try #require(throws: Realm.Error.self, "gave an embedded object a second parent") {
                 try realm.write(change)
-                Issue.record("gave an embedded object a second parent")
-            } catch let error as Realm.Error {
-                #expect(error.code == .invalidInput && error.message.contains("has a parent already"))
             }
+            #expect(error.code == .invalidInput && error.message.contains("has a parent already"))
         }
         try refused { house.second = house.place }
         try refused { house.rooms.append(house.rooms[0]) }

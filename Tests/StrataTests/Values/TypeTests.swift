@@ -193,12 +193,10 @@ import Testing
         try realm.write { realm.add(custom) }
         #expect(custom.level == .high && Array(custom.levels) == [.low, .high] && Array(custom.levelSet) == [.high])
         #expect(custom.levelMap["a"] == .high && custom.maybeLevel == nil)
-        do {
+        let error = try #require(throws: Realm.Error.self, "stored a case that is not there") {
             try realm.write { _ = realm.create(Custom.self, value: ["level": 5]) }
-            Issue.record("stored a case that is not there")
-        } catch let error as Realm.Error {
-            #expect(error.message.contains("'Custom.level'") && error.message.contains("Int 5"))
         }
+        #expect(error.message.contains("'Custom.level'") && error.message.contains("Int 5"))
         try realm.write { realm.create(Custom.self, value: ["level": 10, "levels": [1], "maybeLevel": Level.low]) }
         #expect(realm.objects(Custom.self)[1].level == .high && realm.objects(Custom.self)[1].maybeLevel == .low)
     }

@@ -11,7 +11,6 @@ import Strata
 /// A card of a script, of one of the two classes between which scripts migrate.
 protocol ShownCard: Object {
     static func make(_ id: Int) -> Self
-    static func find(_ id: Int, in realm: Realm) -> Self?
     /// Names of the properties behind `shownTitle` and `shownRank`.
     static var titleName: String { get }
 
@@ -62,6 +61,8 @@ extension ShownCard {
         realm.add(card)
     }
 
+    static func find(_ id: Int, in realm: Realm) -> Self? { realm.object(ofType: Self.self, forPrimaryKey: id) }
+
     private static func found(_ id: Int, _ realm: Realm) throws -> Self {
         guard let card = find(id, in: realm) else { throw MissingCard(id: id) }
         return card
@@ -90,8 +91,6 @@ enum OlderCards {
             card.id = id
             return card
         }
-
-        static func find(_ id: Int, in realm: Realm) -> Card? { realm.object(ofType: Card.self, forPrimaryKey: id) }
 
         var shownTitle: String {
             get { title }
@@ -126,8 +125,6 @@ enum NewerCards {
             return card
         }
 
-        static func find(_ id: Int, in realm: Realm) -> Card? { realm.object(ofType: Card.self, forPrimaryKey: id) }
-
         var shownTitle: String {
             get { name }
             set { name = newValue }
@@ -150,15 +147,9 @@ struct CardFile: Sendable {
 
     func configuration<C: ShownCard>(_ type: C.Type) -> Realm.Configuration {
         let reports = reports
-        var configuration = Realm.Configuration(
+        return Realm.Configuration(
             fileURL: URL(fileURLWithPath: path), schemaVersion: version, migrationBlock: Self.migrate,
-            objectTypes: [type], invalidAccessHandler: { _ in reports.add() })
-        switch durability {
-        case .full: configuration.durability = .full
-        case .periodic: configuration.durability = .periodic
-        case .none: configuration.durability = .none
-        }
-        return configuration
+            objectTypes: [type], durability: durability.ofRealm, invalidAccessHandler: { _ in reports.add() })
     }
 
     /// From either class to the other: odd versions have the newer one.

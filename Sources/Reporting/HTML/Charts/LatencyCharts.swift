@@ -81,24 +81,17 @@ struct LatencyCharts: ReportPart {
         let count = groups.reduce(0) { $0 + $1.lines.count }
         let id = "t-latency-\(durability.rawValue)"
         fold("Latency, every distribution", Figure.count(count, "row"), section: &section) { details in
-            details.element("div", ["class": "scroll"]) { scroll in
-                scroll.element("table", ["class": "grid sort", "id": id]) { table in
-                    table.element("thead") { head in
-                        head.element("tr") { row in
-                            for words in ["scenario", "what", "engine"] { sortable(words, isNumber: false, &row) }
-                            for words in quantiles.map(\.0) + ["max", "mean", "n"] {
-                                sortable(words, isNumber: true, &row)
-                            }
-                        }
-                    }
-                    table.element("tbody") { body in
-                        let lines = groups.flatMap { group in group.lines.map { (group, $0) } }
-                        for (group, line) in lines.prefix(detail.rows) {
-                            latencyLine(
-                                group, line.result, histogram: line.histogram, quantiles: quantiles.map(\.1),
-                                body: &body)
-                        }
-                    }
+            details.table("grid sort", id: id) { row in
+                for words in ["scenario", "what", "engine"] { sortable(words, isNumber: false, &row) }
+                for words in quantiles.map(\.0) + ["max", "mean", "n"] {
+                    sortable(words, isNumber: true, &row)
+                }
+            } rows: { body in
+                let lines = groups.flatMap { group in group.lines.map { (group, $0) } }
+                for (group, line) in lines.prefix(detail.rows) {
+                    latencyLine(
+                        group, line.result, histogram: line.histogram, quantiles: quantiles.map(\.1),
+                        body: &body)
                 }
             }
             leftOut(count, &details)

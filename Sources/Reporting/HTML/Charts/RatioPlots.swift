@@ -74,20 +74,13 @@ struct RatioPlots: ReportPart {
             headline.engine, "best peer", "compared", "interval", "equal within", "rounds",
         ]
         fold("\(headline.engine): every ratio as a table", nil, section: &section) { details in
-            details.element("div", ["class": "scroll"]) { scroll in
-                scroll.element("table", ["class": "grid sort", "id": "t-ratios-\(headline.engine)"]) { table in
-                    table.element("thead") { head in
-                        head.element("tr") { row in
-                            sortable("figure", isNumber: false, &row)
-                            for words in heads { sortable(words, isNumber: true, &row) }
-                            sortable("peer", isNumber: false, &row)
-                            sortable("decision", isNumber: false, &row)
-                        }
-                    }
-                    table.element("tbody") { body in
-                        for line in headline.lines.prefix(detail.rows) { ratioLine(line, headline.engine, &body) }
-                    }
-                }
+            details.table("grid sort", id: "t-ratios-\(headline.engine)") { row in
+                sortable("figure", isNumber: false, &row)
+                for words in heads { sortable(words, isNumber: true, &row) }
+                sortable("peer", isNumber: false, &row)
+                sortable("decision", isNumber: false, &row)
+            } rows: { body in
+                for line in headline.lines.prefix(detail.rows) { ratioLine(line, headline.engine, &body) }
             }
             leftOut(headline.lines.count, &details)
         }

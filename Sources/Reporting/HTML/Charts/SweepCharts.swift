@@ -18,7 +18,7 @@ struct SweepCharts: ReportPart {
         note(
             "A column stands for a page, for several or for a part of one; its tooltip says which, what was found "
                 + "there, and how to repeat the gravest trial in it. Offsets count within the file.", &section)
-        legend(&section)
+        outcomeKey(classPrefix: "o", note: "(empty: not tried)", &section)
         section.element("div", ["class": "charts"]) { grid in
             for result in sweeps.prefix(max(4, detail.charts / 4)) { draw(result, &grid) }
         }
@@ -45,20 +45,6 @@ struct SweepCharts: ReportPart {
                     command: { digest.replayCommand(result.test.id, trial: $0.text) }
                 ).draw(&figure)
             }
-        }
-    }
-
-    private func legend(_ section: inout Markup) {
-        section.element("p", ["class": "key"]) { key in
-            for group in ShownOutcome.allCases {
-                key.element("span") { entry in
-                    entry.open("i", ["class": "o-\(group.rawValue)"])
-                    entry.close("i")
-                    entry.add(group.rawValue)
-                }
-                key.add(" ")
-            }
-            key.element("span", "(empty: not tried)")
         }
     }
 }

@@ -135,34 +135,27 @@ struct CaseSection: ReportPart {
 
     private func trials(_ result: CaseResult, _ body: inout Markup) {
         if result.trials.isEmpty { return }
-        body.element("div", ["class": "scroll"]) { scroll in
-            scroll.element("table", ["class": "grid"]) { table in
-                table.element("thead") { head in
-                    head.element("tr") { row in
-                        for words in ["trial", "outcome", "what happened", "repeat"] {
-                            row.element("th", ["scope": "col"], words)
-                        }
+        body.table("grid") { row in
+            for words in ["trial", "outcome", "what happened", "repeat"] {
+                row.element("th", ["scope": "col"], words)
+            }
+        } rows: { lines in
+            for trial in result.trials.prefix(detail.showsPassed ? 40 : 5) {
+                lines.element("tr") { row in
+                    row.element("td") { $0.element("code", trial.address.text) }
+                    row.element("td", ["class": trial.outcome.isHonest ? nil : "bad"]) { cell in
+                        cell.add(trial.outcome.words)
+                        if let signal = trial.signal { cell.add(", signal \(signal)") }
                     }
-                }
-                table.element("tbody") { lines in
-                    for trial in result.trials.prefix(detail.showsPassed ? 40 : 5) {
-                        lines.element("tr") { row in
-                            row.element("td") { $0.element("code", trial.address.text) }
-                            row.element("td", ["class": trial.outcome.isHonest ? nil : "bad"]) { cell in
-                                cell.add(trial.outcome.words)
-                                if let signal = trial.signal { cell.add(", signal \(signal)") }
-                            }
-                            row.element("td", trial.detail)
-                            row.element("td") { cell in
-                                cell.element(
-                                    "button",
-                                    [
-                                        "class": "copy", "type": "button",
-                                        "data-c": digest.replayCommand(result.test.id, trial: trial.address.text),
-                                        "title": digest.replayCommand(result.test.id, trial: trial.address.text),
-                                    ], "Copy")
-                            }
-                        }
+                    row.element("td", trial.detail)
+                    row.element("td") { cell in
+                        cell.element(
+                            "button",
+                            [
+                                "class": "copy", "type": "button",
+                                "data-c": digest.replayCommand(result.test.id, trial: trial.address.text),
+                                "title": digest.replayCommand(result.test.id, trial: trial.address.text),
+                            ], "Copy")
                     }
                 }
             }

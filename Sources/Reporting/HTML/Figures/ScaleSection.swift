@@ -105,25 +105,17 @@ struct ScaleSection: ReportPart {
 
     private func table(_ figure: ScaleFigure, _ index: Int, _ section: inout Markup) {
         let sizes = figure.sizes
-        section.element("div", ["class": "scroll"]) { scroll in
-            scroll.element("table", ["class": "grid sort", "id": "t-scale-\(index)"]) { table in
-                table.element("caption", "\(name(figure)): \(figure.measure.words)")
-                table.element("thead") { head in
-                    head.element("tr") { row in
-                        sortable("engine", isNumber: false, &row)
-                        for size in sizes { sortable(figure.sizeWords(size), isNumber: true, &row) }
-                        if let aside = figure.asideSubject {
-                            sortable(RunDigest.datasetText(aside), isNumber: true, &row)
-                        }
-                        sortable("growth", isNumber: true, &row)
-                        sortable("exponent", isNumber: true, &row)
-                        sortable("n", isNumber: true, &row)
-                    }
-                }
-                table.element("tbody") { body in
-                    for line in figure.lines { write(line, figure, sizes: sizes, body: &body) }
-                }
+        section.table("grid sort", id: "t-scale-\(index)", caption: "\(name(figure)): \(figure.measure.words)") { row in
+            sortable("engine", isNumber: false, &row)
+            for size in sizes { sortable(figure.sizeWords(size), isNumber: true, &row) }
+            if let aside = figure.asideSubject {
+                sortable(RunDigest.datasetText(aside), isNumber: true, &row)
             }
+            sortable("growth", isNumber: true, &row)
+            sortable("exponent", isNumber: true, &row)
+            sortable("n", isNumber: true, &row)
+        } rows: { body in
+            for line in figure.lines { write(line, figure, sizes: sizes, body: &body) }
         }
     }
 

@@ -96,18 +96,11 @@ struct SizeSection: ReportPart {
         if lines.isEmpty { return }
         let heads = ["at first", "largest", "at last", "live at last", "free at last", "of it log, at most"]
         fold("Data and log over time", Figure.count(lines.count, "row"), section: &section) { details in
-            details.element("div", ["class": "scroll"]) { scroll in
-                scroll.element("table", ["class": "grid sort", "id": "t-series-\(durability.rawValue)"]) { table in
-                    table.element("thead") { head in
-                        head.element("tr") { row in
-                            for words in ["scenario", "what", "engine"] { sortable(words, isNumber: false, &row) }
-                            for words in heads { sortable(words, isNumber: true, &row) }
-                        }
-                    }
-                    table.element("tbody") { body in
-                        for line in lines.prefix(detail.rows) { seriesLine(line, &body) }
-                    }
-                }
+            details.table("grid sort", id: "t-series-\(durability.rawValue)") { row in
+                for words in ["scenario", "what", "engine"] { sortable(words, isNumber: false, &row) }
+                for words in heads { sortable(words, isNumber: true, &row) }
+            } rows: { body in
+                for line in lines.prefix(detail.rows) { seriesLine(line, &body) }
             }
             leftOut(lines.count, &details)
         }

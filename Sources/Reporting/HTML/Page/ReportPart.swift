@@ -80,6 +80,21 @@ extension ReportPart {
         }
     }
 
+    /// What the colours of outcomes mean.
+    func outcomeKey(classPrefix: String, note: String, _ section: inout Markup) {
+        section.element("p", ["class": "key"]) { key in
+            for outcome in ShownOutcome.allCases {
+                key.element("span") { entry in
+                    entry.open("i", ["class": "\(classPrefix)-\(outcome.rawValue)"])
+                    entry.close("i")
+                    entry.add(outcome.rawValue)
+                }
+                key.add(" ")
+            }
+            key.element("span", note)
+        }
+    }
+
     func leftOut(_ count: Int, _ section: inout Markup) {
         if count > detail.rows {
             note("\(Figure.grouped(count - detail.rows)) more rows are in results.csv.", &section)

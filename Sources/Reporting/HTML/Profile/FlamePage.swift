@@ -113,23 +113,16 @@ struct FlamePage {
                     summary.add("Functions, those first that take most by themselves ")
                     summary.element("small", "\(min(functions.count, Self.most)) of \(functions.count)")
                 }
-                fold.element("div", ["class": "scroll", "tabindex": "0"]) { scroll in
-                    scroll.element("table", ["class": "grid sort", "id": "t-functions"]) { table in
-                        table.element("thead") { head in
-                            head.element("tr") { row in
-                                for (words, isNumber) in [
-                                    ("function", false), ("by itself", true), ("with what it calls", true),
-                                ] {
-                                    row.element("th", ["scope": "col", "class": isNumber ? "n" : nil]) {
-                                        $0.element("button", ["type": "button"], words)
-                                    }
-                                }
-                            }
-                        }
-                        table.element("tbody") { body in
-                            for function in functions.prefix(Self.most) { row(function, &body) }
+                fold.table("grid sort", id: "t-functions", isFocusable: true) { row in
+                    for (words, isNumber) in [
+                        ("function", false), ("by itself", true), ("with what it calls", true),
+                    ] {
+                        row.element("th", ["scope": "col", "class": isNumber ? "n" : nil]) {
+                            $0.element("button", ["type": "button"], words)
                         }
                     }
+                } rows: { body in
+                    for function in functions.prefix(Self.most) { row(function, &body) }
                 }
             }
         }

@@ -17,35 +17,28 @@ struct FigureRows {
         _ rows: [MeasureRow], _ section: inout Markup, cells: (Int, String, inout Markup) -> Void,
         limit: (Int, inout Markup) -> Void
     ) {
-        section.element("div", ["class": "scroll", "tabindex": "0"]) { scroll in
-            scroll.element("table", ["class": "grid sort", "id": id]) { table in
-                table.element("thead") { head in
-                    head.element("tr") { row in
-                        part.sortable("figure", isNumber: false, &row)
-                        for engine in engines {
-                            row.element("th", ["scope": "col", "class": Self.style(engine)]) { cell in
-                                cell.element("button", ["type": "button"], engine)
-                            }
-                        }
-                        if hasLimit { part.sortable("raw limit", isNumber: true, &row) }
-                        part.sortable("n", isNumber: true, &row)
-                    }
+        section.table("grid sort", id: id, isFocusable: true) { row in
+            part.sortable("figure", isNumber: false, &row)
+            for engine in engines {
+                row.element("th", ["scope": "col", "class": Self.style(engine)]) { cell in
+                    cell.element("button", ["type": "button"], engine)
                 }
-                table.element("tbody") { body in
-                    for (index, row) in rows.enumerated() {
-                        if index == 0 || rows[index - 1].subject != row.subject { group(row.subject, &body) }
-                        body.element("tr") { line in
-                            line.element("th", ["scope": "row"]) { cell in
-                                cell.element("span", ["class": "of"], "\(part.digest.name(row.subject)) ")
-                                cell.add(row.measure.words)
-                            }
-                            for engine in engines { cells(index, engine, &line) }
-                            if hasLimit { limit(index, &line) }
-                            part.countCell(row, &line)
-                        }
-                        body.raw("\n")
+            }
+            if hasLimit { part.sortable("raw limit", isNumber: true, &row) }
+            part.sortable("n", isNumber: true, &row)
+        } rows: { body in
+            for (index, row) in rows.enumerated() {
+                if index == 0 || rows[index - 1].subject != row.subject { group(row.subject, &body) }
+                body.element("tr") { line in
+                    line.element("th", ["scope": "row"]) { cell in
+                        cell.element("span", ["class": "of"], "\(part.digest.name(row.subject)) ")
+                        cell.add(row.measure.words)
                     }
+                    for engine in engines { cells(index, engine, &line) }
+                    if hasLimit { limit(index, &line) }
+                    part.countCell(row, &line)
                 }
+                body.raw("\n")
             }
         }
     }

@@ -16,20 +16,13 @@ struct OutcomeTables: ReportPart {
 
     private func outcomeTable(_ rows: [OutcomeRow], _ section: inout Markup) {
         let columns = ShownOutcome.allCases
-        section.element("div", ["class": "scroll"]) { scroll in
-            scroll.element("table", ["class": "grid sort"]) { table in
-                table.element("thead") { head in
-                    head.element("tr") { row in
-                        for words in ["scenario", "engine", "verdict"] { sortable(words, isNumber: false, &row) }
-                        row.element("th", ["scope": "col"], "shares")
-                        for words in ["trials"] + columns.map(\.rawValue) { sortable(words, isNumber: true, &row) }
-                        sortable("promise", isNumber: false, &row)
-                    }
-                }
-                table.element("tbody") { body in
-                    for row in rows.prefix(detail.rows) { outcomeLine(row, columns, &body) }
-                }
-            }
+        section.table("grid sort") { row in
+            for words in ["scenario", "engine", "verdict"] { sortable(words, isNumber: false, &row) }
+            row.element("th", ["scope": "col"], "shares")
+            for words in ["trials"] + columns.map(\.rawValue) { sortable(words, isNumber: true, &row) }
+            sortable("promise", isNumber: false, &row)
+        } rows: { body in
+            for row in rows.prefix(detail.rows) { outcomeLine(row, columns, &body) }
         }
         leftOut(rows.count, &section)
     }

@@ -20,27 +20,19 @@ struct CountTables: ReportPart {
             ("harness suspected", { $0.suspected }, true), ("harness errors", { $0.harnessErrors }, true),
             ("inconclusive", { $0.inconclusive }, false), ("cut", { $0.cut }, false),
         ]
-        section.element("div", ["class": "scroll"]) { scroll in
-            scroll.element("table", ["class": "grid"]) { table in
-                table.element("caption", "Cases by family")
-                table.element("thead") { head in
-                    head.element("tr") { row in
-                        row.element("th", ["scope": "col"], "family")
-                        for column in columns { row.element("th", ["scope": "col", "class": "n"], column.0) }
-                    }
-                }
-                table.element("tbody") { body in
-                    let all = families.map { ($0.family.rawValue, $0.counts) }
-                    for (name, counts) in all + (all.count > 1 ? [("all", digest.allCounts)] : []) {
-                        body.element("tr") { row in
-                            row.element("th", ["scope": "row"], name)
-                            for (_, count, isBad) in columns {
-                                let value = count(counts)
-                                row.element(
-                                    "td", ["class": value == 0 ? "n zero" : (isBad ? "n bad" : "n")],
-                                    Figure.grouped(value))
-                            }
-                        }
+        section.table("grid", caption: "Cases by family") { row in
+            row.element("th", ["scope": "col"], "family")
+            for column in columns { row.element("th", ["scope": "col", "class": "n"], column.0) }
+        } rows: { body in
+            let all = families.map { ($0.family.rawValue, $0.counts) }
+            for (name, counts) in all + (all.count > 1 ? [("all", digest.allCounts)] : []) {
+                body.element("tr") { row in
+                    row.element("th", ["scope": "row"], name)
+                    for (_, count, isBad) in columns {
+                        let value = count(counts)
+                        row.element(
+                            "td", ["class": value == 0 ? "n zero" : (isBad ? "n bad" : "n")],
+                            Figure.grouped(value))
                     }
                 }
             }
@@ -50,23 +42,15 @@ struct CountTables: ReportPart {
     private func engineSummary(_ section: inout Markup) {
         if digest.results.isEmpty { return }
         let verdicts = ShownVerdict.allCases
-        section.element("div", ["class": "scroll"]) { scroll in
-            scroll.element("table", ["class": "grid"]) { table in
-                table.element("caption", "Cases by engine and verdict")
-                table.element("thead") { head in
-                    head.element("tr") { row in
-                        row.element("th", ["scope": "col"], "engine")
-                        for words in ["cases", "trials"] + verdicts.map(\.rawValue) {
-                            row.element("th", ["scope": "col", "class": "n"], words)
-                        }
-                    }
-                }
-                table.element("tbody") { body in
-                    for engine in digest.engines {
-                        let results = digest.results(of: engine)
-                        if !results.isEmpty { engineLine(engine, results, &body) }
-                    }
-                }
+        section.table("grid", caption: "Cases by engine and verdict") { row in
+            row.element("th", ["scope": "col"], "engine")
+            for words in ["cases", "trials"] + verdicts.map(\.rawValue) {
+                row.element("th", ["scope": "col", "class": "n"], words)
+            }
+        } rows: { body in
+            for engine in digest.engines {
+                let results = digest.results(of: engine)
+                if !results.isEmpty { engineLine(engine, results, &body) }
             }
         }
     }

@@ -44,7 +44,8 @@ struct FaultHeatMap: ReportPart {
                     }
                 }
             }
-            key(&box)
+            outcomeKey(
+                classPrefix: "h", note: "\u{2717} a promise was broken, ? no answer, \u{B7} cannot be asked", &box)
         }
     }
 
@@ -85,19 +86,5 @@ struct FaultHeatMap: ReportPart {
         let percent = share * 100
         if percent < 0.1 { return "<0.1" }
         return percent < 9.95 ? Figure.trimmed(percent, digits: 2) : Figure.grouped(Int(percent.rounded()))
-    }
-
-    private func key(_ box: inout Markup) {
-        box.element("p", ["class": "key"]) { key in
-            for outcome in ShownOutcome.allCases {
-                key.element("span") { entry in
-                    entry.open("i", ["class": "h-\(outcome.rawValue)"])
-                    entry.close("i")
-                    entry.add(outcome.rawValue)
-                }
-                key.add(" ")
-            }
-            key.element("span", "\u{2717} a promise was broken, ? no answer, \u{B7} cannot be asked")
-        }
     }
 }

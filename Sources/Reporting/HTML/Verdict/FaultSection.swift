@@ -43,21 +43,14 @@ struct FaultSection: ReportPart {
     private func table(_ rows: [FaultRow], _ section: inout Markup) {
         let columns = ShownOutcome.allCases
         let hasClasses = Set(rows.map(\.durability)).count > 1
-        section.element("div", ["class": "scroll"]) { scroll in
-            scroll.element("table", ["class": "grid sort"]) { table in
-                table.element("thead") { head in
-                    head.element("tr") { row in
-                        for words in ["engine", "fault"] + (hasClasses ? ["durability"] : []) + ["verdict"] {
-                            sortable(words, isNumber: false, &row)
-                        }
-                        for words in ["trials"] + columns.map(\.rawValue) { sortable(words, isNumber: true, &row) }
-                        sortable("promised", isNumber: false, &row)
-                    }
-                }
-                table.element("tbody") { body in
-                    for row in rows.prefix(detail.rows) { line(row, columns, hasClasses: hasClasses, body: &body) }
-                }
+        section.table("grid sort") { row in
+            for words in ["engine", "fault"] + (hasClasses ? ["durability"] : []) + ["verdict"] {
+                sortable(words, isNumber: false, &row)
             }
+            for words in ["trials"] + columns.map(\.rawValue) { sortable(words, isNumber: true, &row) }
+            sortable("promised", isNumber: false, &row)
+        } rows: { body in
+            for row in rows.prefix(detail.rows) { line(row, columns, hasClasses: hasClasses, body: &body) }
         }
         if rows.count > detail.rows {
             note("\(Figure.grouped(rows.count - detail.rows)) more rows are in faults.csv.", &section)

@@ -38,17 +38,12 @@ struct MatrixSection: ReportPart {
         note(
             "Each cell shows the gravest verdict of its cases and leads to that case\u{2019}s numbers; "
                 + "the command that repeats it stands in the cell\u{2019}s tooltip and with the numbers.", &section)
-        section.element("div", ["class": "scroll"]) { scroll in
-            scroll.element("table", ["class": "grid matrix"]) { table in
-                table.element("thead") { head in
-                    head.element("tr") { row in
-                        row.element("th", ["scope": "col"], "scenario")
-                        if digest.durabilities.count > 1 { row.element("th", ["scope": "col"], "durability") }
-                        for engine in digest.engines { row.element("th", ["scope": "col"], engine) }
-                    }
-                }
-                table.element("tbody") { matrixBody(rows, &$0) }
-            }
+        section.table("grid matrix") { row in
+            row.element("th", ["scope": "col"], "scenario")
+            if digest.durabilities.count > 1 { row.element("th", ["scope": "col"], "durability") }
+            for engine in digest.engines { row.element("th", ["scope": "col"], engine) }
+        } rows: {
+            matrixBody(rows, &$0)
         }
     }
 

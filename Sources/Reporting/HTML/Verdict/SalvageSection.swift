@@ -29,16 +29,11 @@ struct SalvageSection: ReportPart {
     }
 
     private func table(_ rows: [SalvageRow], _ section: inout Markup) {
-        section.element("div", ["class": "scroll"]) { scroll in
-            scroll.element("table", ["class": "grid sort"]) { table in
-                table.element("thead") { head in
-                    head.element("tr") { row in
-                        for words in ["engine", "fault"] { sortable(words, isNumber: false, &row) }
-                        for column in SalvageRow.columns { sortable(column.words, isNumber: true, &row) }
-                    }
-                }
-                table.element("tbody") { body in for row in rows { line(row, &body) } }
-            }
+        section.table("grid sort") { row in
+            for words in ["engine", "fault"] { sortable(words, isNumber: false, &row) }
+            for column in SalvageRow.columns { sortable(column.words, isNumber: true, &row) }
+        } rows: { body in
+            for row in rows { line(row, &body) }
         }
     }
 

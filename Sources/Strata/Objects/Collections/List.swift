@@ -98,11 +98,6 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
         _column.map { ColumnIterator($0) } ?? ColumnIterator(unmanaged)
     }
 
-    /// The stored values.
-    func storedValues() -> [_StoredValue] {
-        _column?.contents.values ?? unmanaged.map { $0._encodeElement(.unmanaged) }
-    }
-
     public func _customIndexOfEquatableElement(_ element: Element) -> Int?? {
         guard let column = _column else { return ElementIdentity.place(of: element, in: unmanaged) }
         return column.knownPlace(of: element)

@@ -93,12 +93,6 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence {
         }
     }
 
-    /// The stored contents.
-    func storedContents() -> StoredCollection {
-        if let column = _column { return column.contents }
-        return stored(.unmanaged)
-    }
-
     private func stored(_ context: _ElementContext) -> StoredCollection {
         let entries = entries()
         return StoredCollection(

@@ -78,11 +78,6 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
         _column.map { ColumnIterator($0) } ?? ColumnIterator(unmanaged.elements)
     }
 
-    /// The stored values.
-    func storedValues() -> [_StoredValue] {
-        _column?.contents.values ?? unmanaged.elements.map { $0._encodeElement(.unmanaged) }
-    }
-
     /// - Complexity: O(log count); for an unmanaged set O(1).
     public func contains(_ object: Element) -> Bool {
         guard let column = _column else { return unmanaged.place(of: object) != nil }
