@@ -28,7 +28,7 @@ extension Store {
     ///   the first snapshot of a version checks its size, and one in 64 later ones.
     package func snapshot() throws(StorageError) -> Snapshot {
         try checkOrigin()
-        switch commits.visible.pin() {
+        switch commits.readers.pin() {
         case .none: return try snapshot(reserved: false)
         case .outdated(let pin):
             unpin(pin)
@@ -40,7 +40,7 @@ extension Store {
         }
     }
 
-    /// Pins the newest visible version under the monitor.
+    /// Pins the newest visible version under the store's lock.
     /// - Parameter reserved: as ``Commits/pinNewest(reserved:)``.
     func snapshot(reserved: Bool) throws(StorageError) -> Snapshot {
         try checkOrigin()

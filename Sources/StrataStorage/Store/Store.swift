@@ -5,7 +5,7 @@ internal import StrataFiles
 // 6. After a failed write or sync no later version is ever reported durable by this store.
 // 8. A half of the log is written over only after a later header is durable.
 //
-// Lock order: write gate, the monitor of `commits`, the allocator's lock. Only the write gate is held across a sync;
+// Lock order: write gate, the lock of `commits`, the allocator's lock. Only the write gate is held across a sync;
 // docs/storage.md says when.
 
 /// An open store.
@@ -30,7 +30,7 @@ package final class Store: Sendable {
     var processes: ProcessTable? { commits.processes }
     /// Leads the syncs of commits made for other processes.
     let groupLeader: GroupLeader
-    /// The store's monitor, and the state under it.
+    /// The store's state, and its lock.
     let commits: Commits
     let gate: WriteGate
     let checkpoints: Checkpoints
@@ -102,10 +102,10 @@ package final class Store: Sendable {
             Attendant(store: self, processes: processes).start()
         }
         commits.wasObserved.store(true, ordering: .releasing)
-        let id = commits.monitor.withLock { commits.state.observers.add(body) }
+        let id = commits.withState { $0.observers.add(body) }
         return ObserverToken { [weak commits] in
             guard let commits, !commits.origin.isForked else { return }
-            commits.monitor.withLock { commits.state.observers.remove(id) }
+            commits.withState { $0.observers.remove(id) }
         }
     }
 
@@ -153,12 +153,12 @@ package final class Store: Sendable {
     /// The newest committed version, and whether this process may write on top of it at once. An owner without an
     /// attendant tries to start one first.
     private func writableBase() throws(StorageError) -> (VersionState, isOwner: Bool) {
-        commits.monitor.lock()
-        defer { commits.monitor.unlock() }
-        if commits.state.isClosed { throw .closed }
-        if commits.state.isPoisoned { throw .poisoned }
-        let answers = processes == nil || commits.state.others.hasAttendant
-        return (commits.state.committed, commits.state.isOwner && answers)
+        try commits.withState { (state) throws(StorageError) in
+            if state.isClosed { throw .closed }
+            if state.isPoisoned { throw .poisoned }
+            let answers = processes == nil || state.others.hasAttendant
+            return (state.committed, state.isOwner && answers)
+        }
     }
 
     /// - Parameter permit: passes to the transaction; nil if the caller keeps the write gate.
@@ -328,7 +328,7 @@ package final class Store: Sendable {
     /// Begins the next transaction of a commit batch.
     /// - Returns: nil if the store is closed or poisoned.
     func continueBatch(_ permit: consuming WritePermit) throws(StorageError) -> WriteTransaction? {
-        let base = commits.monitor.withLock { commits.state.isUsable ? commits.state.committed : nil }
+        let base = commits.withState { $0.isUsable ? $0.committed : nil }
         guard let base else { return nil }
         return try makeTransaction(base, permit)
     }
@@ -336,7 +336,7 @@ package final class Store: Sendable {
     // MARK: Space
 
     package func space() throws(StorageError) -> SpaceStatistics {
-        let (newest, log) = commits.monitor.withLock { (commits.visible.version, commits.state.logBytes) }
+        let (newest, log) = commits.withState { ($0.visible.version, $0.logBytes) }
         let counts = allocator.counts
         let size: Int64
         do { size = try file.size() } catch { throw StorageError(error) }

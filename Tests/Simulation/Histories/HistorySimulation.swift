@@ -189,7 +189,7 @@ struct HistorySimulation {
     /// Records the commits that a crash must not lose from now on. Every durability class keeps what the store reports
     /// as synced.
     private mutating func keepSynced(_ store: Store, acknowledged: UInt64 = 0) {
-        let said = store.commits.monitor.withLock { store.commits.state.queue.synced }
+        let said = store.commits.withState { $0.queue.synced }
         let synced = durability == .full ? max(said, acknowledged) : said
         let written = durability == .none ? synced : max(synced, acknowledged)
         timeline.keep(synced: synced, written: written, at: disk.operations)

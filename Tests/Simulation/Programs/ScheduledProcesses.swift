@@ -165,8 +165,7 @@ final class ScheduledProcesses: Sendable {
     /// Fills the free pages with the pattern, if the store's process owns writing.
     private func fillFreePages(of store: Store, _ all: [Store]) throws {
         try store.gate.whileHeld { _ in
-            guard store.commits.monitor.withLock({ store.commits.state.isOwner && !store.commits.state.isClosed })
-            else { return }
+            guard store.commits.withState({ $0.isOwner && !$0.isClosed }) else { return }
             var failure: (any Error)?
             scheduling.atomically {
                 do {
@@ -184,11 +183,11 @@ final class ScheduledProcesses: Sendable {
         }
     }
 
-    /// Pins as a reader does, and compares the pinned publication with the newest one. The check takes no monitor,
+    /// Pins as a reader does, and compares the pinned publication with the newest one. The check takes no lock,
     /// because another thread may hold it.
     private func checkWhatReadersPin(_ store: Store) {
         let pin: ReaderPin
-        switch store.commits.visible.pin() {
+        switch store.commits.readers.pin() {
         case .none: return
         case .outdated(let found): pin = found
         case .pinned(let found, _):
@@ -198,7 +197,7 @@ final class ScheduledProcesses: Sendable {
                 failure.withLock { $0 = $0 ?? "a reader pins version \(version) after a newer one was published" }
             }
         }
-        _ = store.commits.visible.release(pin)
+        _ = store.commits.readers.release(pin)
     }
 
     // MARK: The end

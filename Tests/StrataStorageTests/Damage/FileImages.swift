@@ -153,7 +153,7 @@ enum FileImages {
         var (image, store) = try build(seed: seed, steps: steps, commits: 6, cipher)
         try store.gate.whileHeld { (_) throws in
             try store.checkpoints.waitUntilDone()
-            let version = store.commits.monitor.withLock { store.commits.state.committed }
+            let version = store.commits.newest
             _ = try store.checkpoints.prepare(version)
         }
         var history = StoreHistory(seed: seed &+ 77)

@@ -42,7 +42,7 @@ import Testing
                     checkpoints = [checkpoints[1], store.newestVersion.rawValue]
                 } else {
                     try store.gate.whileHeld { (_) throws in
-                        try store.checkpoints.start(store.commits.monitor.withLock { store.commits.state.committed })
+                        try store.checkpoints.start(store.commits.newest)
                         try store.checkpoints.waitUntilDone()
                     }
                     checkpoints = [checkpoints[1], store.newestVersion.rawValue]

@@ -91,12 +91,12 @@ import Testing
             let store = try Store.open(path: "/store", options: options)
             // As if a thread of this process still waited for another process to sync its commit, while no thread holds
             // the write gate.
-            store.commits.monitor.withLock { store.commits.state.others.waiters = 1 }
+            _ = store.commits.withState { $0.changeWaiters(by: 1) }
             let ended = Mutex(0)
             for _ in 0..<2 {
                 let hasThread = SystemScheduling().spawn("close") {
                     do { try store.close() } catch { Issue.record(error) }
-                    if store.commits.monitor.withLock({ store.commits.state.use }) != .closed {
+                    if store.commits.withState({ $0.use }) != .closed {
                         early.withLock { $0 += 1 }
                     }
                     ended.withLock { $0 += 1 }
@@ -104,9 +104,9 @@ import Testing
                 try #require(hasThread)
             }
             SystemScheduling().pause(microseconds: 1000)
-            store.commits.monitor.withLock {
-                store.commits.state.others.waiters = 0
-                store.commits.monitor.wakeAll()
+            store.commits.whileHeld { held in
+                _ = held.state.changeWaiters(by: -1)
+                held.wakeAll()
             }
             while ended.withLock({ $0 }) < 2 { SystemScheduling().pause(microseconds: 100) }
         }

@@ -169,7 +169,7 @@ private final class ScarceFile: FileLayer {
         // Commits for guests use existing pages and need no descriptor; a checkpoint opens the directory.
         files.lacks.withLock { $0 = .descriptors }
         for key in 40..<140 as Range<Int64> { try PlainTable.insert(other, [key]) }
-        #expect(owner.commits.monitor.withLock { owner.commits.state.isOwner })
+        #expect(owner.commits.withState { $0.isOwner })
         files.lacks.withLock { $0 = nil }
         try finish(owner, other, keys: Array(0..<140))
     }

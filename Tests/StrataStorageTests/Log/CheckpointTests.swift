@@ -38,7 +38,7 @@ import Testing
     /// with a waiting thread makes no pauses.
     private func checkpoint(_ store: Store) throws {
         try store.gate.whileHeld { (_) throws in
-            try store.checkpoints.start(store.commits.monitor.withLock { store.commits.state.committed })
+            try store.checkpoints.start(store.commits.newest)
         }
         while store.checkpoints.writing.isInProgress { store.options.scheduling.pause(microseconds: 100) }
     }
@@ -53,7 +53,7 @@ import Testing
         for isUrgent in [false, true] {
             try PlainTable.insert(store, isUrgent ? 2000..<3000 : 1000..<2000)
             try store.gate.whileHeld { (_) throws in
-                try store.checkpoints.start(store.commits.monitor.withLock { store.commits.state.committed })
+                try store.checkpoints.start(store.commits.newest)
             }
             _ = fileSystem.takeCounts()
             if isUrgent { store.checkpoints.writing.hurry() }
@@ -115,7 +115,7 @@ import Testing
         let before = disk.operations
         // A checkpoint such as an online compaction makes to free the end of the file.
         try store.gate.whileHeld { (_) throws in
-            try store.checkpoints.start(store.commits.monitor.withLock { store.commits.state.committed })
+            try store.checkpoints.start(store.commits.newest)
         }
         let isCommitted = Atomic<Bool>(false)
         let hasThread = SystemScheduling().spawn("commit") {

@@ -53,7 +53,8 @@ import Testing
     private static func counted(_ store: Store) throws -> Snapshot {
         _ = try store.snapshot()
         let snapshot = try store.snapshot()
-        #expect(!store.commits.visible.isPinned, "the pin is counted, and not in the table of versions")
+        #expect(
+            !store.commits.withState { $0.visible.isPinned }, "the pin is counted, and not in the table of versions")
         return snapshot
     }
 
@@ -120,13 +121,13 @@ import Testing
         let held = try Self.fill(reader, from: writer)
         try Self.set(writer, -1)
         _ = try reader.snapshot()
-        let isReserved = reader.commits.monitor.withLock { reader.commits.visible.reserve() }
+        let isReserved = reader.commits.withState { $0.visible.reserve() }
         #expect(isReserved)
-        // The places of readers that pin without the monitor are used up before the last of these.
+        // The places of readers that pin without the lock are used up before the last of these.
         let newest = try (0..<ProcessTable.Layout.readerPins + 2).map { _ in try reader.snapshot() }
         for snapshot in newest { #expect(try Self.values(snapshot) == [-1]) }
         withExtendedLifetime((held, newest)) {}
-        reader.commits.monitor.withLock { reader.commits.visible.giveBackReserved() }
+        reader.commits.withState { $0.visible.giveBackReserved() }
     }
 
     @Test("a version that the process table has no place for is refused, and not read without a pin")
@@ -138,9 +139,9 @@ import Testing
         _ = try reader.snapshot()
         let counted = try reader.snapshot()
         // As transactions of a guest that wait for their publication: each has a place for its base version.
-        reader.commits.monitor.withLock {
+        reader.commits.withState { state in
             while reader.processes?.pins.pin(counted.version.rawValue) != nil {}
-            for _ in 0..<2 { _ = reader.commits.visible.reserve() }
+            for _ in 0..<2 { _ = state.visible.reserve() }
         }
         #expect(throws: StorageError.limit(.pins)) { try reader.snapshot() }
         #expect(try Self.values(counted) == [-1])

@@ -37,7 +37,8 @@ struct RepublishedVersionTests {
         let heir = try Store.open(path: path, options: options)
         _ = try reader.snapshot()
         let before = try reader.snapshot()
-        #expect(!reader.commits.visible.isPinned, "the pin is counted, and not in the table of versions")
+        #expect(
+            !reader.commits.withState { $0.visible.isPinned }, "the pin is counted, and not in the table of versions")
         owner.end(SIGKILL)
         try heir.beginWrite().rollback()
         let after = try reader.snapshot()
@@ -71,7 +72,7 @@ struct RepublishedVersionTests {
         // Releases the other snapshot.
         scene = nil
         let values = try Self.values(snapshot)
-        #expect(reader.commits.visible.isPinned)
+        #expect(reader.commits.withState { $0.visible.isPinned })
         try Self.write(reader)
         #expect(try Self.values(snapshot) == values)
         try withExtendedLifetime(snapshot) {
@@ -86,7 +87,7 @@ struct RepublishedVersionTests {
         var scene: Scene? = try scene()
         let (heir, reader) = try (#require(scene?.heir), #require(scene?.reader))
         scene = nil
-        #expect(!reader.commits.visible.isPinned)
+        #expect(!reader.commits.withState { $0.visible.isPinned })
         #expect(heir.processes?.pins.foreign == [])
         try Self.write(heir)
         #expect(heir.activeVersions == 1)

@@ -147,11 +147,11 @@ private struct PinWalk {
             held.append(version)
         case 4:
             visible.share()
-            if case .pinned(let pin, _) = visible.pin() { readers.append(pin) }
+            if case .pinned(let pin, _) = visible.readers.pin() { readers.append(pin) }
         case 5:
             if readers.isEmpty { return }
             let pin = readers.remove(at: Int(random.below(UInt64(readers.count))))
-            if visible.release(pin) { visible.end(pin) }
+            if visible.readers.release(pin) { visible.end(pin) }
         default:
             if held.isEmpty { return }
             visible.unpin(held.remove(at: Int(random.below(UInt64(held.count)))))

@@ -45,7 +45,7 @@ struct StoreCheck {
         // A read-only store pins the version, since another process may write. Otherwise this process owns writing, and
         // the gate keeps its own transactions out.
         let pinned = store.options.readOnly ? try store.snapshot() : nil
-        let version = pinned?.view.state ?? store.commits.monitor.withLock { store.commits.state.committed }
+        let version = pinned?.view.state ?? store.commits.newest
         let counts = store.allocator.counts
         let total = max(counts.pages - counts.free - counts.held, 0)
         let keys = EntrySum.Keys(store.fileSystem)

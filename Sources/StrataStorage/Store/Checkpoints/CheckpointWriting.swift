@@ -11,21 +11,18 @@ final class CheckpointWriting: Sendable {
 
     private let file: any File
     private let scheduling: any Scheduling
-    /// The store's.
-    private let monitor: any Monitor
-    /// Guarded by `monitor`.
-    @exclusivity(unchecked) nonisolated(unsafe) private var isInBackground = false
+    private let commits: Commits
     /// Commits wait for the checkpoint, or soon will: it leaves the remaining chunks to the sync, without pauses.
     private let isUrgent = Atomic<Bool>(false)
 
-    init(_ file: any File, _ scheduling: any Scheduling, _ monitor: any Monitor) {
+    init(_ file: any File, _ scheduling: any Scheduling, _ commits: Commits) {
         self.file = file
         self.scheduling = scheduling
-        self.monitor = monitor
+        self.commits = commits
     }
 
     /// Whether a checkpoint is being written in the background.
-    var isInProgress: Bool { monitor.withLock { isInBackground } }
+    var isInProgress: Bool { commits.withState { $0.isCheckpointing } }
 
     /// Makes the background checkpoint continue without pauses.
     func hurry() { isUrgent.store(true, ordering: .relaxed) }
@@ -33,26 +30,25 @@ final class CheckpointWriting: Sendable {
     /// Waits for the background checkpoint.
     func waitUntilDone() {
         hurry()
-        monitor.withLock { while isInBackground { monitor.wait() } }
+        commits.whileHeld { held in while held.state.isCheckpointing { held.wait() } }
     }
 
     /// Writes a checkpoint in the background; on the caller's thread if no other can be started.
     /// - Parameters:
     ///   - mayFinish: as for ``write(_:paced:mayFinish:)``.
-    ///   - ending: called with whether the checkpoint is durable, before threads that wait for it continue; `monitor`
-    ///     is held.
+    ///   - ending: called with whether the checkpoint is durable, before threads that wait for it continue.
     func start(
         _ plan: CheckpointPlan, mayFinish: @escaping @Sendable () -> Bool,
-        ending: @escaping @Sendable (_ isDone: Bool) -> Void
+        ending: @escaping @Sendable (_ isDone: Bool, _ state: inout StoreState) -> Void
     ) {
         isUrgent.store(false, ordering: .relaxed)
-        monitor.withLock { isInBackground = true }
+        commits.withState { $0.beginCheckpoint() }
         let work: @Sendable (Bool) -> Void = { [self] isPaced in
             let isDone = write(plan, paced: isPaced, mayFinish: mayFinish)
-            monitor.withLock {
-                ending(isDone)
-                isInBackground = false
-                monitor.wakeAll()
+            commits.whileHeld { held in
+                ending(isDone, &held.state)
+                held.state.endCheckpoint()
+                held.wakeAll()
             }
         }
         if !scheduling.spawn("checkpoint", { work(true) }) { work(false) }

@@ -43,7 +43,7 @@ final class Checkpoints: PageWriting, Sendable {
         self.commits = commits
         allocator = commits.allocator
         self.checkpointer = checkpointer
-        writing = CheckpointWriting(file, options.scheduling, commits.monitor)
+        writing = CheckpointWriting(file, options.scheduling, commits)
         log = LogUse(isSealed: options.cipher != nil)
     }
 
@@ -118,8 +118,8 @@ final class Checkpoints: PageWriting, Sendable {
         let plan = try prepare(version)
         writing.start(plan) { [commits] in
             !commits.isPoisoned
-        } ending: { [self] isDone in
-            if isDone { allocator.unprotect(plan.previous) } else { commits.fail() }
+        } ending: { [self] isDone, state in
+            if isDone { allocator.unprotect(plan.previous) } else { commits.fail(&state) }
         }
     }
 
@@ -287,10 +287,7 @@ final class Checkpoints: PageWriting, Sendable {
         slot.flags = 0
         try writeSlot(slot)
         log.begin(made)
-        commits.monitor.withLock {
-            commits.state.log = made
-            commits.state.logBytes = made.byteCount
-        }
+        commits.withState { $0.begin(made) }
     }
 
     /// Called when the store's path leads to another file: if this process's log is a copy that took the log's name, it

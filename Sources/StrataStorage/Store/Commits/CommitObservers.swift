@@ -3,7 +3,7 @@ internal import StrataFiles
 /// Observers of commits, and the notices that they have not been called with yet.
 ///
 /// Notices are delivered in the order of their versions, each once its version is visible, by one thread at a time and
-/// without locks. Guarded by the store's monitor.
+/// without locks. A part of ``StoreState``.
 struct CommitObservers {
     typealias Observer = @Sendable (CommitNotice) -> Void
 

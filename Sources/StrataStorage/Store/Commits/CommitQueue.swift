@@ -10,7 +10,7 @@
 /// The commits of a store between their commit and their visibility to all readers.
 ///
 /// A state machine: it neither waits nor does I/O. The caller of a method carries out the returned step, and reports
-/// its result. Guarded by the store's monitor.
+/// its result. A part of ``StoreState``.
 struct CommitQueue {
     /// The newest version.
     private(set) var committed: VersionState

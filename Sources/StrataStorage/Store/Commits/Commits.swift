@@ -4,16 +4,16 @@ internal import Synchronization
 /// Takes the commits of an open store from a new version to a durable and visible one, in order (invariants 3 and 6 of
 /// docs/file-format.md).
 ///
-/// Has the store's monitor and the state under it. The parts of that state decide what happens next and touch no file;
-/// here threads wait, and one of them writes to the log and syncs it for all.
+/// Has the store's state and its lock. The parts of that state decide what happens next and touch no file; here threads
+/// wait, and one of them writes to the log and syncs it for all.
 ///
-/// Concurrency: every member may be called from any thread, without the monitor held unless it says so.
+/// Concurrency: every member may be called from any thread.
 final class Commits: Sendable {
-    let monitor: any Monitor
-    /// Guarded by `monitor`.
-    @exclusivity(unchecked) nonisolated(unsafe) var state: StoreState
-    /// The newest version that readers pin, and their pins.
-    let visible: VisibleVersion
+    typealias Held = Guarded<StoreState>.Held
+
+    private let guarded: Guarded<StoreState>
+    /// Pins of the newest version, without the lock.
+    let readers: ReaderPins
     /// The process table; nil while this process keeps the store for itself.
     let processes: ProcessTable?
     let pages: PageMap
@@ -31,14 +31,13 @@ final class Commits: Sendable {
         _ state: StoreState, processes: ProcessTable?, pages: PageMap, allocator: PageAllocator,
         options: StoreOptions
     ) {
-        self.state = state
-        visible = state.visible
+        readers = state.visible.readers
         self.processes = processes
         self.pages = pages
         reader = PageReader(pages)
         self.allocator = allocator
         scheduling = options.scheduling
-        monitor = scheduling.makeMonitor("store")
+        guarded = Guarded(state, by: options.scheduling.makeMonitor("store"))
         syncsEach = options.durability == .full
     }
 
@@ -46,23 +45,36 @@ final class Commits: Sendable {
     /// keeps this object alive.
     deinit { if !origin.isForked { processes?.abandon() } }
 
+    /// Runs `body` with the store's lock held.
+    @inline(__always)
+    func withState<Value, Failure: Error>(
+        _ body: (_ state: inout StoreState) throws(Failure) -> Value
+    ) throws(Failure) -> Value { try guarded.withState(body) }
+
+    /// As ``withState(_:)``, for a body that waits, wakes threads that wait, or leaves the lock meanwhile.
+    @inline(__always)
+    func whileHeld<Value, Failure: Error>(
+        _ body: (_ held: inout Held) throws(Failure) -> Value
+    ) throws(Failure) -> Value { try guarded.whileHeld(body) }
+
     /// The newest version, which may not be durable yet.
-    var newest: VersionState { monitor.withLock { state.committed } }
+    var newest: VersionState { withState { $0.committed } }
 
     // MARK: Pins
 
     /// Pins the newest version that readers may read.
     /// - Parameter reserved: uses up a reserved pin, also if this throws. If not, further readers may pin the version
-    ///   without the monitor.
+    ///   without the lock.
     /// - Throws: `closed`, `limit(.pins)`, `lockFile`, `corrupt`.
     func pinNewest(
         reserved: Bool
     ) throws(StorageError) -> (version: VersionState, publication: UInt64?, isOwner: Bool) {
-        try monitor.withLock { () throws(StorageError) in
+        try withState { (state) throws(StorageError) in
+            let visible = state.visible
             if reserved { visible.giveBackReserved() }
             if state.isClosed { throw .closed }
             if let processes, !state.isOwner {
-                try ForeignVersions(commits: self, processes: processes).pinNewest()
+                try ForeignVersions(commits: self, processes: processes).pinNewest(&state)
             }
             guard visible.pin(visible.version) else { throw .limit(.pins) }
             // A writer that shows its own result is no sign of readers.
@@ -75,37 +87,34 @@ final class Commits: Sendable {
     /// - Parameter reserved: uses up a reserved pin.
     /// - Returns: false if too many versions are pinned.
     func pin(_ version: UInt64, reserved: Bool) -> Bool {
-        monitor.withLock {
-            if reserved { visible.giveBackReserved() }
-            return visible.pin(version)
+        withState { state in
+            if reserved { state.visible.giveBackReserved() }
+            return state.visible.pin(version)
         }
     }
 
     /// Releases a pin.
     /// - Returns: whether it was the last one of a closed store: the caller then closes the file.
     func unpin(_ version: UInt64) -> Bool {
-        monitor.withLock {
-            visible.unpin(version)
-            return isUnused
+        withState { state in
+            state.visible.unpin(version)
+            return state.isUnused
         }
     }
 
-    /// Ends the pin that was left of those without the monitor, all of which are released.
+    /// Ends the pin that was left of those without the lock, all of which are released.
     /// - Returns: as ``unpin(_:)``.
     func end(_ last: ReaderPin) -> Bool {
-        monitor.withLock {
-            visible.end(last)
-            return isUnused
+        withState { state in
+            state.visible.end(last)
+            return state.isUnused
         }
     }
-
-    /// Whether the store is closed, and no version is pinned. `monitor` is held.
-    private var isUnused: Bool { state.use == .closed && !visible.isPinned }
 
     /// The newest version that readers may pin.
     var newestVersion: TransactionID {
-        monitor.withLock {
-            let visible = TransactionID(visible.version)
+        withState { state in
+            let visible = TransactionID(state.visible.version)
             guard let processes, !state.isOwner else { return visible }
             // Errors are dropped: the next use of the store meets the overwritten table and throws.
             do throws(StorageError) { return TransactionID(try processes.versions.newest().version) } catch {
@@ -123,8 +132,8 @@ final class Commits: Sendable {
     /// Versions that are kept: the newest one, and those pinned in this process or in another.
     /// - Complexity: O(pins).
     var activeVersions: Int {
-        monitor.withLock {
-            var versions = visible.versions
+        withState { state in
+            var versions = state.visible.versions
             if let processes { versions.formUnion(processes.pins.foreign) }
             return versions.count
         }
@@ -142,17 +151,10 @@ final class Commits: Sendable {
         record: UnsafeRawBufferPointer? = nil, isHeldBack: Bool = false
     ) {
         allocator.settle(transaction.nodes, protecting: version.version)
-        var superseded: SupersededVersions?
-        monitor.withLock {
-            state.queue.append(version, record: record, isHeldBack: isHeldBack)
-            #if Zoo
-                visible.shareEarly(version)
-            #endif
-            // A version that is visible at once is of no interest to observers that come later.
-            if !isDurable || !state.observers.isEmpty { state.observers.note(CommitNotice(of: transaction)) }
-            if isDurable {
-                superseded = show(state.queue.acknowledge(through: version.version, isSynced: false))
-            }
+        let superseded = withState {
+            $0.append(
+                version, record: record, isHeldBack: isHeldBack, isDurable: isDurable,
+                notice: CommitNotice(of: transaction))
         }
         allocator.bury(
             transaction.nodes.dead, freed: version.version, abandoned: transaction.nodes.abandoned,
@@ -161,31 +163,16 @@ final class Commits: Sendable {
 
     /// A checkpoint made this version durable, and all before it.
     func acknowledge(through version: UInt64) {
-        monitor.withLock {
-            publish(state.queue.acknowledge(through: version, isSynced: true))
-            monitor.wakeAll()
+        whileHeld { held in
+            unprotect(held.state.acknowledge(through: version))
+            held.wakeAll()
         }
     }
 
     /// Makes a version visible that a recovery has made durable. It has its protection as visible already.
-    func show(_ version: VersionState) {
-        monitor.withLock {
-            state.queue.append(version)
-            publish(state.queue.acknowledge(through: version.version, isSynced: true))
-        }
-    }
+    func show(_ version: VersionState) { withState { unprotect($0.showRecovered(version)) } }
 
-    /// Makes the newest durable version visible, and ends the protection of those before. `monitor` is held.
-    private func publish(_ durable: CommitQueue.Durable?) { show(durable)?.forEach(allocator.unprotect) }
-
-    /// Makes the newest durable version visible. `monitor` is held.
-    /// - Returns: the versions that lose a protection.
-    private func show(_ durable: CommitQueue.Durable?) -> SupersededVersions? {
-        guard let durable else { return nil }
-        let superseded = visible.replace(by: durable)
-        state.observers.becameVisible(visible.version)
-        return superseded
-    }
+    private func unprotect(_ superseded: SupersededVersions?) { superseded?.forEach(allocator.unprotect) }
 
     // MARK: Making versions durable
 
@@ -193,58 +180,56 @@ final class Commits: Sendable {
     /// - Returns: false if it may not be durable.
     func waitUntilDurable(_ version: UInt64) -> Bool {
         if origin.isForked { return false }
-        monitor.lock()
-        defer { monitor.unlock() }
-        state.queue.endBatch(of: version)
-        while true {
-            switch state.queue.step(towards: version, isOwner: state.isOwner) {
-            case .finish: return true
-            case .giveUp: return false
-            case .lead:
-                lead()
-                monitor.wakeAll()
-            case .sleep:
-                mark(.followedLeader)
-                #if Zoo
-                    if PlantedMistake.followerWithoutSync.isPlanted { return true }
-                #endif
-                monitor.wait()
+        return whileHeld { held in
+            held.state.endBatch(of: version)
+            while true {
+                switch held.state.step(towards: version) {
+                case .finish: return true
+                case .giveUp: return false
+                case .lead:
+                    lead(&held)
+                    held.wakeAll()
+                case .sleep:
+                    mark(.followedLeader)
+                    #if Zoo
+                        if PlantedMistake.followerWithoutSync.isPlanted { return true }
+                    #endif
+                    held.wait()
+                }
             }
         }
     }
 
-    /// Writes the waiting records and syncs the log. `monitor` is held before and after, and released meanwhile.
-    private func lead() {
+    /// Writes the waiting records and syncs the log; leaves the lock for both.
+    private func lead(_ held: inout Held) {
         let isKept = processes?.slots.hasOthers != true
-        appendWaiting(keeping: isKept)
-        let last = state.queue.appended
-        var isDone = !state.isPoisoned
-        if isDone && syncsEach, let log = state.log {
-            monitor.unlock()
-            do throws(StorageError) { try log.sync() } catch { isDone = false }
-            monitor.lock()
+        appendWaiting(&held, keeping: isKept)
+        let last = held.state.queue.appended
+        var isDone = !held.state.isPoisoned
+        if isDone && syncsEach, let log = held.state.log {
+            held.unlocked { do throws(StorageError) { try log.sync() } catch { isDone = false } }
         }
-        if !isDone { fail() }
-        publish(state.queue.endLead(through: last, isSynced: syncsEach, wasKept: isKept))
+        if !isDone { fail(&held.state) }
+        unprotect(held.state.endLead(through: last, isSynced: syncsEach, wasKept: isKept))
     }
 
-    /// Writes the waiting records to the log without a sync, so that they survive this process. `monitor` is held
-    /// before and after, and released meanwhile.
+    /// Writes the waiting records to the log without a sync, so that they survive this process. Leaves the lock
+    /// meanwhile.
     /// - Parameter keeping: excludes other writers of the log until the caller's lead ends.
-    func appendWaiting(keeping: Bool = false) {
-        while state.queue.isWriting { monitor.wait() }
-        let writing = state.queue.beginWriting()
+    func appendWaiting(_ held: inout Held, keeping: Bool = false) {
+        while held.state.queue.isWriting { held.wait() }
+        let writing = held.state.beginWriting()
         var isDone = true
         if let writing {
-            let log = state.log
-            monitor.unlock()
-            scheduling.yield(at: "lead")
-            isDone = write(writing, to: log)
-            monitor.lock()
+            let log = held.state.log
+            isDone = held.unlocked {
+                scheduling.yield(at: "lead")
+                return write(writing, to: log)
+            }
         }
-        if !isDone { fail() }
-        state.queue.endWriting(writing, isDone: isDone, keeping: keeping)
-        if writing != nil && !keeping { monitor.wakeAll() }
+        if !isDone { fail(&held.state) }
+        held.state.endWriting(writing, isDone: isDone, keeping: keeping)
+        if writing != nil && !keeping { held.wakeAll() }
     }
 
     /// - Returns: false if the records may not be in the log.
@@ -268,25 +253,25 @@ final class Commits: Sendable {
     /// Poisons the store after a failed write or sync: it calls no later version durable.
     func poison() {
         mark(.poisoned)
-        monitor.withLock {
-            fail()
-            monitor.wakeAll()
+        whileHeld { held in
+            fail(&held.state)
+            held.wakeAll()
         }
     }
 
-    /// As ``poison()``, with `monitor` held; the caller wakes its waiters.
-    func fail() {
-        state.queue.fail()
+    /// As ``poison()``; the caller, which has the lock, wakes the threads that wait.
+    func fail(_ state: inout StoreState) {
+        state.fail()
         processes?.poison()
     }
 
-    var isPoisoned: Bool { monitor.withLock { state.isPoisoned } }
+    var isPoisoned: Bool { withState { $0.isPoisoned } }
 
     /// Whether the store is closed or poisoned for good.
-    var isOver: Bool { monitor.withLock { state.isOver } }
+    var isOver: Bool { withState { $0.isOver } }
 
     /// Whether this process may move pages that readers use.
-    var mayMoveNodes: Bool { monitor.withLock { state.isUsable && state.isOwner } }
+    var mayMoveNodes: Bool { withState { $0.isUsable && $0.isOwner } }
 
     // MARK: Telling
 
@@ -294,10 +279,10 @@ final class Commits: Sendable {
     /// of this one, too. No lock is held.
     func deliverNotices() {
         while true {
-            let next = monitor.withLock { state.observers.beginTelling(visible: visible.version) }
+            let next = withState { $0.observers.beginTelling(visible: $0.visible.version) }
             guard let next else { return }
             for observer in next.observers { observer(next.notice) }
-            monitor.withLock { state.observers.endTelling() }
+            withState { $0.observers.endTelling() }
         }
     }
 }

@@ -13,8 +13,6 @@ final class PeriodicSync: Sendable {
     private let mostBytes: Int
     /// Bytes written since the last sync by a commit. Guarded by the write gate.
     @exclusivity(unchecked) private nonisolated(unsafe) var unsyncedBytes = 0
-    /// A thread will sync at the end of the interval. Guarded by the monitor of `commits`.
-    @exclusivity(unchecked) private nonisolated(unsafe) var isPromised = false
 
     init(_ commits: Commits, _ options: StoreOptions) {
         self.commits = commits
@@ -29,7 +27,7 @@ final class PeriodicSync: Sendable {
     /// Writes the record of a version at once, and schedules its sync. The write gate is held.
     /// - Throws: `commitOutcomeUnknown`.
     func write(_ version: UInt64, _ log: LogFile?) throws(StorageError) {
-        let bytes = commits.monitor.withLock { commits.state.queue.waitingBytes }
+        let bytes = commits.withState { $0.queue.waitingBytes }
         if !commits.waitUntilDurable(version) { throw .commitOutcomeUnknown(TransactionID(version)) }
         unsyncedBytes += bytes
         promise()
@@ -39,16 +37,12 @@ final class PeriodicSync: Sendable {
             commits.poison()
             throw .commitOutcomeUnknown(TransactionID(version))
         }
-        commits.monitor.withLock { commits.state.queue.noteSynced(version) }
+        commits.withState { $0.noteSynced(version) }
     }
 
     /// Schedules a sync at the end of the interval, unless there is one.
     private func promise() {
-        let isFirst = commits.monitor.withLock {
-            defer { isPromised = true }
-            return !isPromised
-        }
-        guard isFirst else { return }
+        guard commits.withState({ $0.promiseSync() }) else { return }
         let hasThread = scheduling.spawn("periodic sync") { [weak self, scheduling, interval] in
             scheduling.pause(microseconds: interval)
             // A store that was released meanwhile was closed, and synced, or has dropped its commits.
@@ -60,23 +54,17 @@ final class PeriodicSync: Sendable {
 
     /// Syncs the log as its leader, so that no other thread appends to it or closes it meanwhile.
     private func keepPromise() {
-        let monitor = commits.monitor
-        monitor.lock()
-        defer { monitor.unlock() }
-        isPromised = false
-        while commits.state.queue.isLeading { monitor.wait() }
-        guard !commits.state.isClosed, let log = commits.state.log, let version = commits.state.queue.beginSync() else {
-            return
+        commits.whileHeld { held in
+            held.state.takePromise()
+            while held.state.queue.isLeading { held.wait() }
+            guard let (log, version) = held.state.beginPromisedSync() else { return }
+            let isDone = held.unlocked {
+                do throws(StorageError) { try log.sync() } catch { return false }
+                return true
+            }
+            if !isDone { commits.fail(&held.state) }
+            held.state.endSync(through: version)
+            held.wakeAll()
         }
-        monitor.unlock()
-        var isDone = false
-        do throws(StorageError) {
-            try log.sync()
-            isDone = true
-        } catch { isDone = false }
-        monitor.lock()
-        if !isDone { commits.fail() }
-        commits.state.queue.endSync(through: version)
-        monitor.wakeAll()
     }
 }

@@ -13,8 +13,8 @@ internal import Synchronization
 
 /// The version that readers pin without a lock, if there is one.
 ///
-/// Concurrency: ``pin()`` and ``release(_:)`` may be called from any thread; all else with the store's monitor held, by
-/// ``VisibleVersion`` alone.
+/// Concurrency: ``pin()`` and ``release(_:)`` may be called from any thread; ``VisibleVersion``
+/// calls all else, under the store's lock.
 final class ReaderPins: Sendable {
     private static let slots = 256
     private static let countBits: UInt64 = 48
@@ -28,9 +28,9 @@ final class ReaderPins: Sendable {
     private let table: ProcessTable?
     /// A version that was pinned this often, which takes months, is retired before the count runs over.
     private let mostPins: UInt64
-    /// Guarded by the store's monitor.
+    /// Guarded by the store's lock.
     @exclusivity(unchecked) private(set) nonisolated(unsafe) var current: CountedVersion?
-    /// The last slot that was used. Guarded by the store's monitor.
+    /// The last slot that was used. Guarded by the store's lock.
     @exclusivity(unchecked) private nonisolated(unsafe) var lastSlot = 0
     /// Switches threads between the steps; nil with the system's threads, where a call would cost as much as a step.
     private let steps: (any Scheduling)?
@@ -102,7 +102,7 @@ final class ReaderPins: Sendable {
         }
     }
 
-    // MARK: Under the monitor
+    // MARK: Under the lock
 
     /// Has readers pin a version from now on. There is none before.
     /// - Parameter isStored: each pin is stored in the process table, too.

@@ -15,16 +15,16 @@ package struct ResultPin: ~Copyable {
     init(_ store: Store) { self.store = store }
 
     deinit {
-        // In a forked child the monitor may be held by a thread that does not exist there.
+        // In a forked child the store's lock may be held by a thread that does not exist there.
         if !isKept || store.isForked { return }
-        store.commits.monitor.withLock { store.commits.visible.giveBackReserved() }
+        store.commits.withState { $0.visible.giveBackReserved() }
     }
 
     /// Reserves a pin. Further calls have no effect.
     /// - Throws: `limit(.pins)`: the transaction can continue, but its result may not be shown.
     package mutating func reserve() throws(StorageError) {
         if isKept { return }
-        isKept = store.commits.monitor.withLock { store.commits.visible.reserve() }
+        isKept = store.commits.withState { $0.visible.reserve() }
         if !isKept { throw .limit(.pins) }
     }
 

@@ -2,7 +2,7 @@
 ///
 /// From its commit until a newer version replaces it as the visible one, a version has one protection of its own, which
 /// covers its pins. When it is replaced, the pins inherit that protection, and the last one ends it. So pinning the
-/// newest version changes nothing but this table. Guarded by the store's monitor.
+/// newest version changes nothing but this table. A part of ``VisibleVersion``.
 struct VersionPins {
     private struct Pinned {
         var count = 0

@@ -1,12 +1,12 @@
 internal import StrataFiles
 
-// Each change of the visible version takes these steps in this order, under the store's monitor:
+// Each change of the visible version takes these steps in this order, under the store's lock:
 //
-// 1. Readers are stopped from pinning the earlier version without the monitor (``ReaderPins``): from now on they wait
+// 1. Readers are stopped from pinning the earlier version without the lock (``ReaderPins``): from now on they wait
 //    for it. Pins that are left become one pin of ``VersionPins``.
 // 2. The version is replaced. An owner publishes it in the process table. From that moment a guest whose commit it is
 //    may return and tell a reader of this process, which must not find the earlier version: step 1 comes before.
-// 3. Readers may pin the new version without the monitor, if they pinned the earlier one so.
+// 3. Readers may pin the new version without the lock, if they pinned the earlier one so.
 // 4. The pins of all processes are read. The versions that none of them holds lose their protection, and their pages
 //    become free.
 //
@@ -15,24 +15,24 @@ internal import StrataFiles
 
 /// The newest version that readers may pin, and the pins of this process. No other type changes either.
 ///
-/// Concurrency: ``pin()`` and ``release(_:)`` may be called from any thread; all else with the store's monitor held.
-final class VisibleVersion: Sendable {
+/// Concurrency: part of ``StoreState``, so the store's lock guards it.
+final class VisibleVersion {
     /// Pins of dead processes are cleared once in this many publications.
     private static let publicationsPerLook = 64
 
-    @exclusivity(unchecked) private(set) nonisolated(unsafe) var state: VersionState
+    @exclusivity(unchecked) private(set) var state: VersionState
     /// Number of the publication that is the visible version.
-    @exclusivity(unchecked) private nonisolated(unsafe) var number: UInt64 = 0
+    @exclusivity(unchecked) private var number: UInt64 = 0
     /// Which part this process plays in writing. Changes only with the write gate held, too.
-    @exclusivity(unchecked) private(set) nonisolated(unsafe) var role: WritingRole
-    @exclusivity(unchecked) private nonisolated(unsafe) var pins: VersionPins
-    @exclusivity(unchecked) private nonisolated(unsafe) var isClosed = false
+    @exclusivity(unchecked) private(set) var role: WritingRole
+    @exclusivity(unchecked) private var pins: VersionPins
+    @exclusivity(unchecked) private var isClosed = false
     /// Publications that this process has made while other processes were attached.
-    @exclusivity(unchecked) private nonisolated(unsafe) var announcements = 0
-    private let readers: ReaderPins
+    @exclusivity(unchecked) private var announcements = 0
+    /// Pins without the lock.
+    let readers: ReaderPins
     private let processes: ProcessTable?
-    /// Guarded by its own lock.
-    private nonisolated(unsafe) let allocator: PageAllocator
+    private let allocator: PageAllocator
 
     /// - Parameter version: protected as the visible one.
     init(
@@ -53,20 +53,12 @@ final class VisibleVersion: Sendable {
     /// Whether this process allocates pages and makes versions.
     var isOwner: Bool { role != .beside }
 
-    // MARK: Pins without the monitor
+    // MARK: Pins without the lock
 
-    @inline(__always)
-    func pin() -> ReaderPins.Attempt { readers.pin() }
-
-    /// Releases a pin.
-    /// - Returns: whether the caller then calls ``end(_:)``.
-    @inline(__always)
-    func release(_ pin: ReaderPin) -> Bool { readers.release(pin) }
-
-    /// Ends the pin that was left of those without the monitor, all of which are released.
+    /// Ends the pin that was left of those without the lock, all of which are released.
     func end(_ last: ReaderPin) { unpin(readers.free(last)) }
 
-    /// Lets readers pin the visible version without the monitor.
+    /// Lets readers pin the visible version without the lock.
     func share() {
         if readers.isWorn { retire() }
         // The pins end in one of `pins`, which is reserved for them.
@@ -76,7 +68,7 @@ final class VisibleVersion: Sendable {
         if !readers.share(state, publication: publication, isStored: isStored) { pins.giveBackReserved() }
     }
 
-    /// Ends the pinning without the monitor. Pins that are left become one of `pins`.
+    /// Ends the pinning without the lock. Pins that are left become one of `pins`.
     /// - Returns: whether the version was pinned meanwhile.
     @discardableResult
     private func retire() -> Bool {
@@ -102,9 +94,9 @@ final class VisibleVersion: Sendable {
         precondition(hasRoom, "a pin was reserved")
     }
 
-    // MARK: Pins under the monitor
+    // MARK: Pins under the lock
 
-    /// Whether any version is pinned. Pins without the monitor count after ``beginClosing()``.
+    /// Whether any version is pinned. Pins without the lock count after ``beginClosing()``.
     var isPinned: Bool { !pins.isEmpty }
 
     /// Whether `pins` have a version, and the process table has the pin.
@@ -144,7 +136,7 @@ final class VisibleVersion: Sendable {
 
     func giveBackReserved() { pins.giveBackReserved() }
 
-    /// Gives up the pin that is reserved for readers without the monitor, if it is the last one.
+    /// Gives up the pin that is reserved for readers without the lock, if it is the last one.
     private func makeRoom() { if !pins.hasRoom { retire() } }
 
     // MARK: Changes

@@ -120,9 +120,7 @@ final class CompactionRun: Sendable {
         do throws(StorageError) { try store.checkpoints.loadFreeMap() } catch { return .finish }
         let isCheckpointing = store.checkpoints.writing.isInProgress
         let space = space(of: store)
-        let (committed, durable) = store.commits.monitor.withLock {
-            (store.commits.state.committed, store.commits.state.durable)
-        }
+        let (committed, durable) = store.commits.withState { ($0.committed, $0.durable) }
         return compaction.step(
             OnlineCompaction.Situation(
                 isCheckpointing: isCheckpointing, undurable: durable < committed.version ? committed.version : nil,

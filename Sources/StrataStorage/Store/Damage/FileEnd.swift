@@ -31,7 +31,7 @@ struct FileEnd {
             if limit.pages.load(ordering: .acquiring) < expected { continue }
             if let processes {
                 // A new owner may have truncated the file; the limit follows when this process owns writing again.
-                let isOwner = store.commits.monitor.withLock { store.commits.state.isOwner }
+                let isOwner = store.commits.withState { $0.isOwner }
                 if processes.ownership.wasTaken, !isOwner { return }
                 if processes.ownership.count != ownerships { continue }
             }

@@ -25,8 +25,8 @@ struct LogRecovery {
         case .nothing: break
         case .replay:
             try checkpoints.secureInheritance()
-            let newest = try run(on: store.commits.state.committed)
-            if newest.version > store.commits.visible.version { store.commits.show(newest) }
+            let newest = try run(on: store.commits.newest)
+            if newest.version > store.commits.withState({ $0.visible.version }) { store.commits.show(newest) }
         case .settle:
             mark(.settledAtOpen)
             try checkpoints.secureInheritance()

@@ -166,7 +166,7 @@ struct StoreOpening {
                 return store
             } catch {
                 // Marked as closing, so that all use is refused. The file is closed below.
-                store.commits.monitor.withLock { store.commits.state.beginClosing() }
+                store.commits.withState { $0.beginClosing() }
                 throw error
             }
         } catch {

@@ -14,16 +14,11 @@ struct Attendant {
     let processes: ProcessTable
 
     private var commits: Commits { store.commits }
-    private var monitor: any Monitor { store.commits.monitor }
 
     /// Starts the thread, unless it runs. In a process with observers the thread also follows the versions of other
-    /// processes. The monitor is not held.
+    /// processes.
     func start() {
-        let isFirst = monitor.withLock {
-            defer { commits.state.others.hasAttendant = true }
-            return !commits.state.others.hasAttendant
-        }
-        guard isFirst else { return }
+        guard commits.withState({ $0.beginAttending() }) else { return }
         let hasThread = store.options.scheduling.spawn("attendant") { [weak store, processes] in
             while !processes.isEnded {
                 let bell = processes.slots.bell
@@ -43,11 +38,13 @@ struct Attendant {
         }
         // This process's next transaction tries again. Until then other processes wait for their turn, at most until
         // this one closes the store.
-        if !hasThread { monitor.withLock { commits.state.others.hasAttendant = false } }
+        if !hasThread { commits.withState { $0.endAttending() } }
     }
 
+    private var isOwner: Bool { commits.withState { $0.isOwner } }
+
     private func attend() {
-        if !processes.ownership.isOwn && monitor.withLock({ commits.state.isOwner }) { restoreWord() }
+        if !processes.ownership.isOwn && isOwner { restoreWord() }
         while processes.ownership.isOwn && processes.ownership.isAsked && !processes.isEnded {
             let permit = acquireGate()
             // The error needs no report: other processes find the owner gone once its locks are released, and the next
@@ -56,9 +53,7 @@ struct Attendant {
             permit.giveBack()
             commits.deliverNotices()
         }
-        let listens = monitor.withLock {
-            !commits.state.isOwner && !commits.state.isClosed && !commits.state.observers.isEmpty
-        }
+        let listens = commits.withState { !$0.isOwner && !$0.isClosed && !$0.observers.isEmpty }
         if listens {
             // Errors are dropped: a damaged version is reported to the next reader of it.
             do throws(StorageError) { _ = try store.snapshot() } catch {}
@@ -79,7 +74,7 @@ struct Attendant {
     /// Restores the owner word after another process overwrote it while this process owns writing.
     private func restoreWord() {
         store.gate.whileHeld { _ in
-            guard !processes.isEnded, monitor.withLock({ commits.state.isOwner }) else { return }
+            guard !processes.isEnded, isOwner else { return }
             // Errors are dropped: if the table is gone, the next use of the store throws.
             do throws(StorageError) { try processes.ownership.restoreWord() } catch {}
         }
@@ -89,9 +84,7 @@ struct Attendant {
 
     /// Lends a turn to the process that asked first, or hands ownership over.
     func serve(_ permit: borrowing WritePermit) throws(StorageError) {
-        let state = monitor.withLock {
-            (isOwner: commits.state.isOwner, mustGive: commits.state.isPoisoned || commits.state.isClosed)
-        }
+        let state = commits.withState { (isOwner: $0.isOwner, mustGive: $0.isPoisoned || $0.isClosed) }
         if processes.isEnded || !processes.ownership.isOwn { return }
         if !state.isOwner { return try processes.ownership.release() }
         guard let asker = try processes.ownership.firstAsker() else { return }
@@ -106,7 +99,7 @@ struct Attendant {
             } catch {
                 // Without a log, only this process's memory has the newest commits, and the disk had no room for their
                 // checkpoint. So this process keeps ownership and continues to lend turns.
-                if state.mustGive || !monitor.withLock({ commits.state.isOwner }) { throw error }
+                if state.mustGive || !isOwner { throw error }
                 if asker.wantsOwnership { return try processes.ownership.refuse(asker.slot, error) }
             }
         }
@@ -117,10 +110,10 @@ struct Attendant {
     private func lend(to slot: Int) throws(StorageError) {
         // The guest's base must survive the death of this process, so its record is in the log before the turn is lent.
         // It need not be synced yet.
-        let base = monitor.withLock { () -> VersionState? in
-            commits.state.queue.endBatch()
-            commits.appendWaiting()
-            return commits.state.isPoisoned ? nil : commits.state.committed
+        let base = commits.whileHeld { held -> VersionState? in
+            held.state.endBatch()
+            commits.appendWaiting(&held)
+            return held.state.isPoisoned ? nil : held.state.committed
         }
         guard let base else { throw .poisoned }
         let lent = PublishedVersion(
@@ -133,7 +126,7 @@ struct Attendant {
         default:
             // A guest that rolled back waits until its base is durable, and no thread here may wait for that commit
             // yet.
-            if monitor.withLock({ commits.state.queue.durable < base.version }) { store.groupLeader.call(commits) }
+            if commits.withState({ $0.durable < base.version }) { store.groupLeader.call(commits) }
         }
     }
 
@@ -144,21 +137,21 @@ struct Attendant {
                 throw StorageError.lockFile(path: processes.path)
             }
             try store.commit(record: record, on: base)
-            let isWritten = monitor.withLock {
-                commits.appendWaiting()
-                return !commits.state.isPoisoned
+            let isWritten = commits.whileHeld { held in
+                commits.appendWaiting(&held)
+                return !held.state.isPoisoned
             }
             if !isWritten { throw StorageError.commitOutcomeUnknown(TransactionID(base.version + 1)) }
         } catch {
             failure = error
         }
-        let isPublished = monitor.withLock { commits.state.queue.durable > base.version }
+        let isPublished = commits.withState { $0.durable > base.version }
         // A publication after the answer wakes the guest. One before the answer found the guest still waiting for the
         // answer, so the answer has to wake it.
         let wakes = isPublished || processes.grants.isGuestInHurry(slot)
         processes.grants.answer(slot, grant, failure, wakes: wakes)
         if failure == nil, !isPublished {
-            if monitor.withLock({ commits.state.queue.durable > base.version }) { processes.slots.wakeGuest(slot) }
+            if commits.withState({ $0.durable > base.version }) { processes.slots.wakeGuest(slot) }
             store.groupLeader.call(commits)
         }
     }

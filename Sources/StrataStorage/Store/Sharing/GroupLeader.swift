@@ -4,27 +4,23 @@ internal import StrataFiles
 /// process meanwhile. It is started at the first call.
 final class GroupLeader: Sendable {
     private let scheduling: any Scheduling
-    private let monitor: any Monitor
-    /// Guarded by `monitor`.
-    private nonisolated(unsafe) var isStarted = false
-    /// Guarded by `monitor`.
-    private nonisolated(unsafe) var isCalled = false
+    private let calls: Guarded<(isStarted: Bool, isCalled: Bool)>
 
     /// Microseconds after which the thread checks that its store still exists.
     private static let pause = 1_000_000
 
     init(_ scheduling: any Scheduling) {
         self.scheduling = scheduling
-        monitor = scheduling.makeMonitor("group leader")
+        calls = Guarded((isStarted: false, isCalled: false), by: scheduling.makeMonitor("group leader"))
     }
 
     /// Wakes the thread, which makes every commit so far durable. Returns at once, unless no thread could be started.
     func call(_ commits: Commits) {
-        let isFirst = monitor.withLock {
-            isCalled = true
-            monitor.wakeAll()
-            defer { isStarted = true }
-            return !isStarted
+        let isFirst = calls.whileHeld { held in
+            held.state.isCalled = true
+            held.wakeAll()
+            defer { held.state.isStarted = true }
+            return !held.state.isStarted
         }
         guard isFirst, let processes = commits.processes else { return }
         let hasThread = scheduling.spawn("group leader") { [weak commits, self] in
@@ -37,16 +33,16 @@ final class GroupLeader: Sendable {
         }
         if hasThread { return }
         // Without a thread the caller leads this sync; the next call tries again to start one.
-        monitor.withLock { (isStarted, isCalled) = (false, false) }
+        calls.withState { $0 = (false, false) }
         Self.makeDurable(commits)
     }
 
     private func wait() -> Bool {
         let deadline = scheduling.deadline(after: Self.pause)
-        return monitor.withLock {
-            if !isCalled { _ = monitor.wait(until: deadline) }
-            defer { isCalled = false }
-            return isCalled
+        return calls.whileHeld { held in
+            if !held.state.isCalled { _ = held.wait(until: deadline) }
+            defer { held.state.isCalled = false }
+            return held.state.isCalled
         }
     }
 

@@ -18,17 +18,16 @@ struct GuestTurn: LentTurn {
     }
 
     private var commits: Commits { store.commits }
-    private var monitor: any Monitor { store.commits.monitor }
 
     /// Starts the transaction.
     func begin(_ permit: consuming WritePermit) throws(StorageError) -> WriteTransaction {
         var turn = self
-        turn.pin = monitor.withLock { processes.pins.pin(grant.base.version) }
+        turn.pin = commits.withState { _ in processes.pins.pin(grant.base.version) }
         do throws(StorageError) {
             store.pages.admit(grant.base.file.pages)
             var base = VersionState.empty
             if !grant.base.root.isNull {
-                let known = monitor.withLock { commits.visible.state }
+                let known = commits.withState { $0.visible.state }
                 base = try RootNode.read(grant.base.root, store.reader, known: known)
             }
             try store.reader.confirm()
@@ -46,7 +45,7 @@ struct GuestTurn: LentTurn {
         }
     }
 
-    private func unpin() { if let pin { monitor.withLock { processes.pins.unpin(pin) } } }
+    private func unpin() { if let pin { commits.withState { _ in processes.pins.unpin(pin) } } }
 
     func claim(_ transaction: TransactionChanges, canRepeat: Bool) throws(StorageError) {
         mark(.guestClaimed)
@@ -62,7 +61,7 @@ struct GuestTurn: LentTurn {
             processes.grants.giveBack(grant)
             throw error
         }
-        let committed = monitor.withLock { commits.state.committed }
+        let committed = commits.newest
         let isSame = committed.version == grant.base.version
         if isSame, committed.root == grant.base.root { return try store.checkpoints.loadFreeMap() }
         // The owner died or left no block, and the recovery made another root or version.
@@ -86,14 +85,14 @@ struct GuestTurn: LentTurn {
     /// Submits the finished transaction to the owner, and waits until it is durable. Releases the write gate.
     func commit(_ transaction: WriteTransaction) throws(StorageError) -> TransactionID {
         let version = TransactionID(transaction.version)
-        monitor.withLock { commits.state.observers.handIn(CommitNotice(of: transaction), transaction.version) }
+        commits.withState { $0.observers.handIn(CommitNotice(of: transaction), transaction.version) }
         // Count ourselves as waiting before submitting the record: the owner wakes only counted waiters when it
         // publishes the version; its answer alone may wake no thread.
         changeWaiters(by: 1)
         let failure = handInAndWait(transaction)
         changeWaiters(by: -1)
         if let failure {
-            monitor.withLock { commits.state.observers.refuse(version.rawValue) }
+            commits.withState { $0.observers.refuse(version.rawValue) }
             throw failure
         }
         refreshForObservers()
@@ -156,7 +155,7 @@ struct GuestTurn: LentTurn {
         // Under the grant only this transaction could become this version. So a recovery that reached the version found
         // the record in the log.
         if recovered >= version { return }
-        let committed = monitor.withLock { commits.state.committed }
+        let committed = commits.newest
         guard committed.version == grant.base.version, isOnlyDeath(recovered: committed.version) else { throw unknown }
         try store.commit(record: record, on: committed)
         if !commits.waitUntilDurable(version) { throw unknown }
@@ -164,7 +163,7 @@ struct GuestTurn: LentTurn {
 
     /// Makes the newest published version visible in this process, if it has observers, so that their notices are due.
     private func refreshForObservers() {
-        if monitor.withLock({ commits.state.observers.isEmpty || commits.state.isOwner }) { return }
+        if commits.withState({ $0.observers.isEmpty || $0.isOwner }) { return }
         // Errors are dropped: a damaged version is reported to the next reader of it.
         do throws(StorageError) { _ = try store.snapshot() } catch {}
     }
@@ -208,10 +207,10 @@ struct GuestTurn: LentTurn {
     /// Counts a thread that waits for a publication; the owner wakes processes whose count is not 0. A close waits
     /// until it is 0.
     private func changeWaiters(by count: Int) {
-        monitor.withLock {
-            commits.state.others.waiters += count
-            processes.slots.setWaiters(commits.state.others.waiters)
-            if commits.state.others.waiters == 0 { monitor.wakeAll() }
+        commits.whileHeld { held in
+            let waiters = held.state.changeWaiters(by: count)
+            processes.slots.setWaiters(waiters)
+            if waiters == 0 { held.wakeAll() }
         }
     }
 }

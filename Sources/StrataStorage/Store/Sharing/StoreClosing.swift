@@ -3,7 +3,7 @@ internal import StrataFiles
 extension Store: PinKeeper {
     /// Admits other processes: the store is open, and its contents are durable.
     func share(_ processes: ProcessTable) throws(StorageError) {
-        commits.monitor.withLock { commits.visible.beginSharing() }
+        commits.withState { $0.visible.beginSharing() }
         try processes.admitOthers()
     }
 
@@ -19,7 +19,7 @@ extension Store: PinKeeper {
     package func close() throws(StorageError) { try close { () throws(FileError) in } }
 
     /// Whether the store is open. It is still open after a ``close()`` that threw and can be repeated.
-    package var isOpen: Bool { commits.monitor.withLock { !commits.state.isClosed } }
+    package var isOpen: Bool { commits.withState { !$0.isClosed } }
 
     /// - Parameters:
     ///   - mayStayOpen: false if the caller drops the store in any case, even with commits that are not on disk.
@@ -53,7 +53,7 @@ extension Store: PinKeeper {
     @inline(__always)
     func unpin(_ pin: ReaderPin) {
         if isForked { return }
-        if commits.visible.release(pin), commits.end(pin) { releaseFile() }
+        if commits.readers.release(pin), commits.end(pin) { releaseFile() }
     }
 
     /// Closes the file, after it leaves the process table: a mapping keeps the file open after its descriptor is
@@ -77,7 +77,6 @@ struct StoreClosing {
     private let mayStayOpen: Bool
     private var commits: Commits { store.commits }
     private var checkpoints: Checkpoints { store.checkpoints }
-    private var monitor: any Monitor { store.commits.monitor }
 
     init(of store: Store, mayStayOpen: Bool) {
         self.store = store
@@ -114,11 +113,11 @@ struct StoreClosing {
     /// - Returns: nil if the store was closed already.
     private func begin() -> WritePermit? {
         guard var permit = enter() else { return nil }
-        while monitor.withLock({ commits.state.others.waiters > 0 }) {
+        while commits.withState({ $0.others.waiters > 0 }) {
             // Threads of this process wait until the owner, another process, publishes their commits. If the owner
             // dies, they need the gate to recover.
             permit.giveBack()
-            monitor.withLock { while commits.state.others.waiters > 0 { monitor.wait() } }
+            commits.whileHeld { held in while held.state.others.waiters > 0 { held.wait() } }
             permit = store.gate.acquire()
         }
         return permit
@@ -129,24 +128,22 @@ struct StoreClosing {
     private func enter() -> WritePermit? {
         while true {
             let permit = store.gate.acquire()
-            let found = monitor.withLock {
-                let found = commits.state.use
-                if found == .open { commits.state.beginClosing() }
+            let found = commits.withState { state in
+                let found = state.use
+                if found == .open { state.beginClosing() }
                 return found
             }
             if found == .open { return permit }
             permit.giveBack()
             if found == .closed { return nil }
-            monitor.withLock { while commits.state.use == .closing { monitor.wait() } }
+            commits.whileHeld { held in while held.state.use == .closing { held.wait() } }
         }
     }
 
     /// Whether the store reopens after a failed close: closing the file would lose commits that exist in memory alone,
     /// and no commit's outcome is in doubt. The write gate is held.
     private func stayOpen(after error: StorageError) -> Bool {
-        let (committed, isWriting) = monitor.withLock {
-            (commits.state.committed.version, commits.state.isOwner && !commits.state.isPoisoned)
-        }
+        let (committed, isWriting) = commits.withState { ($0.committed.version, $0.isOwner && !$0.isPoisoned) }
         let isAllOnDisk = store.hasLog || committed == checkpoints.slot.checkpoint.rawValue
         let mayWrite = !store.options.readOnly && store.fileSystem.isPersistent
         guard error.mayBeTriedAgain, isWriting, !isAllOnDisk, mayWrite else { return false }
@@ -154,9 +151,9 @@ struct StoreClosing {
             // If other processes cannot be admitted again, the store is as good as closed.
             do throws(StorageError) { try processes.admitOthers() } catch { return false }
         }
-        monitor.withLock {
-            commits.state.reopen()
-            monitor.wakeAll()
+        commits.whileHeld { held in
+            held.state.reopen()
+            held.wakeAll()
         }
         return true
     }
@@ -165,15 +162,11 @@ struct StoreClosing {
     private func end(hasFailed: Bool) {
         // After a failure a checkpoint or a commit leader may still use the files.
         checkpoints.writing.waitUntilDone()
-        let isPinned = monitor.withLock {
-            while commits.state.queue.isLeading { monitor.wait() }
-            // Threads that still wait for a commit must not write to the closed log: the number of its descriptor may
-            // belong to another file by then.
-            if hasFailed { commits.state.queue.fail() }
-            commits.state.log = nil
-            commits.state.endClosing()
-            monitor.wakeAll()
-            return commits.visible.isPinned
+        let isPinned = commits.whileHeld { held in
+            while held.state.queue.isLeading { held.wait() }
+            held.state.endClosing(hasFailed: hasFailed)
+            held.wakeAll()
+            return held.state.visible.isPinned
         }
         checkpoints.log.close()
         if !isPinned { store.releaseFile() }
@@ -182,7 +175,7 @@ struct StoreClosing {
     /// Completes the file if no other process has it open, else hands ownership over. The write gate is held.
     private func leave(_ processes: ProcessTable) throws(StorageError) {
         while true {
-            let isPinned = monitor.withLock { commits.visible.isPinned }
+            let isPinned = commits.withState { $0.visible.isPinned }
             if try processes.becomeAlone() {
                 try completeAlone(processes)
                 guard isPinned else { return }
@@ -200,7 +193,7 @@ struct StoreClosing {
         if isOwner { try Succession(store: store, processes: processes).handOver() }
     }
 
-    private var isOwner: Bool { monitor.withLock { commits.state.isOwner } }
+    private var isOwner: Bool { commits.withState { $0.isOwner } }
 
     private func completeAlone(_ processes: ProcessTable) throws(StorageError) {
         if store.options.readOnly { return }

@@ -5,7 +5,6 @@ struct Succession {
     let store: Store
     let processes: ProcessTable
 
-    private var monitor: any Monitor { store.commits.monitor }
     private var commits: Commits { store.commits }
     private var allocator: PageAllocator { store.allocator }
 
@@ -35,7 +34,7 @@ struct Succession {
     /// - Throws: `busy`, `silent`, `noSpace`, `poisoned`, `lockFile`; the errors of a recovery after an owner died.
     func awaitTurn(until deadline: Deadline, acceptsGrant: Bool) throws(StorageError) -> Grant? {
         Attendant(store: store, processes: processes).start()
-        if monitor.withLock({ commits.state.isOwner }) { return nil }
+        if commits.withState({ $0.isOwner }) { return nil }
         if processes.isPoisoned { throw .poisoned }
         let turn = try processes.ownership.awaitTurn(
             until: deadline, acceptsGrant: acceptsGrant, storePath: store.path)
@@ -50,8 +49,8 @@ struct Succession {
     private func begin(_ inheritance: Inheritance) throws(StorageError) {
         do throws(StorageError) {
             let newest = try processes.versions.newest()
-            try monitor.withLock { () throws(StorageError) in
-                try ForeignVersions(commits: commits, processes: processes).show(newest)
+            try commits.withState { (state) throws(StorageError) in
+                try ForeignVersions(commits: commits, processes: processes).show(newest, in: &state)
             }
             switch inheritance {
             case .own where try isAsOpened(): becomeOwner()
@@ -60,9 +59,7 @@ struct Succession {
                 if let block = try processes.ownership.readBlock() { try resume(from: block) } else { try recover() }
             }
         } catch {
-            monitor.withLock {
-                commits.visible.endOwnership(isNewest: false)
-            }
+            commits.withState { $0.leaveOwnership(isNewest: false) }
             try processes.ownership.release()
             throw error
         }
@@ -82,19 +79,16 @@ struct Succession {
     }
 
     /// Makes this process the owner: from now on it allocates pages.
-    /// - Parameter restart: restarts the allocator with the given versions protected; nil if the allocator's state is
-    ///   current.
-    private func becomeOwner(restart: ((_ protecting: [UInt64]) -> Void)? = nil) {
-        monitor.withLock {
-            let versions = commits.visible.becomeOwner()
+    /// - Parameter restart: restarts the allocator with the pinned versions protected, and with the visible one; nil if
+    ///   the allocator's state is current.
+    private func becomeOwner(restart: ((_ pinned: [UInt64], _ visible: UInt64) -> Void)? = nil) {
+        commits.withState { state in
+            let pinned = state.becomeOwner()
             if let restart {
-                restart(versions)
+                restart(pinned, state.visible.version)
             } else {
-                for version in versions { allocator.protect(version) }
+                for version in pinned { allocator.protect(version) }
             }
-            commits.state.log = nil
-            commits.state.logBytes = 0
-            commits.state.queue.restart(at: commits.visible.state)
         }
         processes.ownership.durability = store.options.durability.code
     }
@@ -109,11 +103,11 @@ struct Succession {
         var next = WriterState()
         next.workspace = store.writer.workspace
         store.writer = next
-        becomeOwner { [self] versions in
+        becomeOwner { [self] pinned, visible in
             // One protection as the visible version, one as the last checkpoint.
             allocator.restart(
                 pageCount: Int(slot.pageCount), fileCapacity: filePages,
-                protecting: versions + [commits.visible.version, slot.checkpoint.rawValue])
+                protecting: pinned + [visible, slot.checkpoint.rawValue])
         }
         try store.checkpoints.loadFreeMap()
     }
@@ -122,7 +116,7 @@ struct Succession {
     private func resume(from block: HandOver) throws(StorageError) {
         let start = try StartingSlot(store.file, store.path, store.options)
         let choice = start.choice
-        let visible = monitor.withLock { commits.visible.version }
+        let visible = commits.withState { $0.visible.version }
         guard choice.slot.sequence == block.sequence, !choice.slot.logRequired,
             choice.slot.checkpoint.rawValue == visible
         else { return try recover() }
@@ -140,7 +134,7 @@ struct Succession {
         let filePages = Int(start.size) / Format.pageSize
         store.pages.admit(filePages)
         let base = try StartingSlot.version(slot, store.reader)
-        let visible = monitor.withLock { commits.visible.state }
+        let visible = commits.withState { $0.visible.state }
         if !slot.logRequired && base.version < visible.version {
             // Versions that readers have seen are lost: the process that made them wrote no log, and died.
             commits.poison()
@@ -167,10 +161,7 @@ struct Succession {
 
     /// Makes the result of a recovery the visible version.
     private func show(_ newest: VersionState, over visible: VersionState) {
-        if newest.root == visible.root {
-            monitor.withLock { commits.state.queue.restart(at: visible) }
-            return
-        }
+        if newest.root == visible.root { return }
         // Recovery has protected a version that it replayed, as the visible one. The checkpoint that was there before
         // has only the protection as the last checkpoint.
         if newest.version == store.checkpoints.slot.checkpoint.rawValue { allocator.protect(newest.version) }
@@ -186,10 +177,9 @@ struct Succession {
     func handOver(to claimant: Int? = nil) throws(StorageError) {
         let block = try makeBlock()
         store.checkpoints.writing.waitUntilDone()
-        monitor.withLock {
-            while commits.state.queue.isLeading { monitor.wait() }
-            commits.visible.endOwnership(isNewest: true)
-            commits.state.log = nil
+        commits.whileHeld { held in
+            while held.state.queue.isLeading { held.wait() }
+            held.state.leaveOwnership(isNewest: true)
         }
         store.checkpoints.log.close()
         // An error is dropped: without a block the next owner replays the log, as after the death of an owner.
@@ -202,7 +192,7 @@ struct Succession {
     ///   failure left: slower, but correct.
     /// - Throws: as ``handOver(to:)``.
     private func makeBlock() throws(StorageError) -> HandOver? {
-        let committed = monitor.withLock { commits.state.committed }
+        let committed = commits.newest
         guard commits.waitUntilDurable(committed.version) else { return nil }
         do throws(StorageError) {
             try store.checkpoints.waitUntilDone()
