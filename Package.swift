@@ -21,8 +21,13 @@ let boundAtStart = LinkerSetting.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now
 /// optimization, in a fifth of the time.
 let unmeasured = settings + [.unsafeFlags(unoptimized, .when(configuration: .release, traits: ["Zoo"]))]
 
-func room(_ name: String, isMeasured: Bool = true, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: isMeasured ? settings : unmeasured)
+/// A room of one of the three parts of Sources: Ground, Engine or Harness (docs/architecture.md).
+func room(
+    _ name: String, in part: String, isMeasured: Bool = true, _ dependencies: [Target.Dependency] = []
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Sources/\(part)/\(name)",
+        swiftSettings: isMeasured ? settings : unmeasured)
 }
 
 func benchmark(_ name: String, isMeasured: Bool = true, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -47,12 +52,13 @@ func tests(
         swiftSettings: settings + (isOptimized ? [] : [.unsafeFlags(unoptimized, .when(configuration: .release))]))
 }
 
-func library(_ name: String, pkgConfig: String, apt: String) -> Target {
-    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt])])
+func library(_ name: String, in part: String, pkgConfig: String, apt: String) -> Target {
+    .systemLibrary(
+        name: name, path: "Sources/\(part)/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt])])
 }
 
 // The engines, a target each, so that a missing library stays local. An engine more is an entry here, and its
-// registration in Sources/AssayTool/BuildRegistries.swift.
+// registration in Sources/Harness/AssayTool/BuildRegistries.swift.
 let engines: [Target] = [
     engine("ModelEngine", ["Platform", "Harness", "RunRecords", "Measuring"]),
     engine(
@@ -107,76 +113,83 @@ let package = Package(
         .default(enabledTraits: []),
     ],
     targets: engines + [
-        // C libraries, and what Swift cannot call.
-        .target(name: "CStrataShim", cSettings: [.define("_GNU_SOURCE")]),
-        library("CXXHash", pkgConfig: "libxxhash", apt: "libxxhash-dev"),
-        library("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
-        library("CLMDB", pkgConfig: "lmdb", apt: "liblmdb-dev"),
-        library("CRocksDB", pkgConfig: "rocksdb", apt: "librocksdb-dev"),
-        library("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
-
         // The ground: what both the tools and the harness stand on.
-        room("Platform"),
-        room("Seeds"),
-        room("JSONText"),
-        room("Commands", ["Platform"]),
-        room("Files", isMeasured: false, ["Platform", "JSONText"]),
+        room("Platform", in: "Ground"),
+        room("Seeds", in: "Ground"),
+        room("JSONText", in: "Ground"),
+        room("Commands", in: "Ground", ["Platform"]),
+        room("Files", in: "Ground", isMeasured: false, ["Platform", "JSONText"]),
+        // For the import of Core Data's stores, the archive of runs, and the peer.
+        library("CSQLite", in: "Ground", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
 
-        // Strata: the engine.
-        room("StrataFiles", ["Platform", "CStrataShim"]),
-        room("StrataStorage", ["Platform", "StrataFiles", "CXXHash", "CStrataShim"]),
+        // Strata: the engine. The first is what Swift cannot call.
+        .target(name: "CStrataShim", path: "Sources/Engine/CStrataShim", cSettings: [.define("_GNU_SOURCE")]),
+        library("CXXHash", in: "Engine", pkgConfig: "libxxhash", apt: "libxxhash-dev"),
+        library("CCrypto", in: "Engine", pkgConfig: "libcrypto", apt: "libssl-dev"),
+        room("StrataFiles", in: "Engine", ["Platform", "CStrataShim"]),
+        room("StrataStorage", in: "Engine", ["Platform", "StrataFiles", "CXXHash", "CStrataShim"]),
         room(
-            "StrataCrypto",
+            "StrataCrypto", in: "Engine",
             ["StrataStorage", .target(name: "CCrypto", condition: .when(traits: ["Crypto"]))]),
-        room("StrataRepair", ["StrataStorage", "StrataFiles", "CXXHash"]),
-        room("Strata", ["Platform", "StrataRepair", "StrataStorage", "StrataFiles", "StrataCrypto", "CStrataShim"]),
+        room("StrataRepair", in: "Engine", ["StrataStorage", "StrataFiles", "CXXHash"]),
+        room(
+            "Strata", in: "Engine",
+            ["Platform", "StrataRepair", "StrataStorage", "StrataFiles", "StrataCrypto", "CStrataShim"]),
         // Stores of Core Data, which only those who move away from it import.
         room(
-            "CoreDataFiles",
+            "CoreDataFiles", in: "Engine",
             [
                 "Platform", "StrataStorage", "StrataFiles", "JSONText",
                 .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
             ]),
         // From another store to Strata: both are written and compared.
-        room("StoreMigration", ["Platform", "Strata", "StrataStorage", "StrataFiles", "CoreDataFiles", "CXXHash"]),
+        room(
+            "StoreMigration", in: "Engine",
+            ["Platform", "Strata", "StrataStorage", "StrataFiles", "CoreDataFiles", "CXXHash"]),
         .executableTarget(
             name: "StrataTool",
             dependencies: [
                 "Platform", "StrataRepair", "StrataStorage", "StrataFiles", "StrataCrypto", "CoreDataFiles", "Commands",
                 "JSONText",
             ],
-            swiftSettings: unmeasured),
+            path: "Sources/Engine/StrataTool", swiftSettings: unmeasured),
 
         // Assay: the harness. The first stands in LD_PRELOAD, so nothing may depend on it and link it.
         // Loaded into programs that know nothing of Swift, and so linked without its runtime (linking.c).
         .target(
-            name: "CAssayPreload", cSettings: [.define("_GNU_SOURCE")],
+            name: "CAssayPreload", path: "Sources/Harness/CAssayPreload", cSettings: [.define("_GNU_SOURCE")],
             linkerSettings: [.unsafeFlags(["-nostartfiles"], .when(platforms: [.linux]))]),
-        .target(name: "CAssayEngine"),
-        .target(name: "CDuckDB"),
+        .target(name: "CAssayEngine", path: "Sources/Harness/CAssayEngine"),
+        .target(name: "CDuckDB", path: "Sources/Harness/CDuckDB"),
+        library("CLMDB", in: "Harness", pkgConfig: "lmdb", apt: "liblmdb-dev"),
+        library("CRocksDB", in: "Harness", pkgConfig: "rocksdb", apt: "librocksdb-dev"),
         // Its functions stand before those of libc in every program that links it.
-        .target(name: "CAllocations", cSettings: [.define("_GNU_SOURCE")]),
-        room("Measuring", ["Platform", "CAllocations"]),
-        room("FaultModel", ["Seeds"]),
-        room("Statistics", ["Platform", "Seeds"]),
-        room("History", ["Seeds", "RunRecords"]),
-        room("RunRecords", isMeasured: false, ["Platform", "Files", "Seeds", "JSONText", "Measuring", "Statistics"]),
+        .target(name: "CAllocations", path: "Sources/Harness/CAllocations", cSettings: [.define("_GNU_SOURCE")]),
+        room("Measuring", in: "Harness", ["Platform", "CAllocations"]),
+        room("FaultModel", in: "Harness", ["Seeds"]),
+        room("Statistics", in: "Harness", ["Platform", "Seeds"]),
+        room("History", in: "Harness", ["Seeds", "RunRecords"]),
         room(
-            "RunHistory", isMeasured: false,
+            "RunRecords", in: "Harness", isMeasured: false,
+            ["Platform", "Files", "Seeds", "JSONText", "Measuring", "Statistics"]),
+        room(
+            "RunHistory", in: "Harness", isMeasured: false,
             [
                 "Files", "Seeds", "JSONText", "RunRecords",
                 .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
             ]),
         room(
-            "Harness",
+            "Harness", in: "Harness",
             ["Platform", "Files", "Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "Statistics"]),
-        room("CaseFiles", isMeasured: false, ["Files", "Seeds", "JSONText", "Commands", "RunRecords", "Harness"]),
-        room("SimulatedDisk", ["Platform", "Seeds", "FaultModel", "StrataFiles", "Harness"]),
         room(
-            "ProgramTrials", isMeasured: false,
+            "CaseFiles", in: "Harness", isMeasured: false,
+            ["Files", "Seeds", "JSONText", "Commands", "RunRecords", "Harness"]),
+        room("SimulatedDisk", in: "Harness", ["Platform", "Seeds", "FaultModel", "StrataFiles", "Harness"]),
+        room(
+            "ProgramTrials", in: "Harness", isMeasured: false,
             ["Platform", "Files", "Seeds", "JSONText", "Commands", "RunRecords", "Measuring", "FaultModel", "Harness"]),
         room(
-            "Reporting", isMeasured: false,
+            "Reporting", in: "Harness", isMeasured: false,
             ["Platform", "Files", "Seeds", "JSONText", "RunRecords", "Measuring", "Statistics"]),
         .executableTarget(
             name: "AssayTool",
@@ -186,7 +199,7 @@ let package = Package(
                 "Datasets", "Scenarios", "ObjectScenarios", "MigrationScenarios",
                 .target(name: "Zoo", condition: .when(traits: ["Zoo"])),
             ],
-            swiftSettings: unmeasured, linkerSettings: [boundAtStart]),
+            path: "Sources/Harness/AssayTool", swiftSettings: unmeasured, linkerSettings: [boundAtStart]),
 
         // What is measured.
         benchmark("Datasets", ["Platform", "Files", "Seeds", "RunRecords"]),

@@ -127,7 +127,7 @@ class Raw:
 
 
 def bounds(index):
-    """What the run's own bucket holds; Sources/Measuring/Histogram.swift."""
+    """What the run's own bucket holds; Sources/Harness/Measuring/Histogram.swift."""
     if index < 128:
         return index, index
     power, step = (index - 128) // 64 + 7, (index - 128) % 64

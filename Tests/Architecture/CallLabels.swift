@@ -20,25 +20,25 @@ enum CallLabels {
         "Benchmarks/Scenarios": 53,
         "Benchmarks/StrataEngine": 13,
         "Benchmarks/Zoo": 1,
-        "Sources/AssayTool": 20,
-        "Sources/CaseFiles": 3,
-        "Sources/Commands": 2,
-        "Sources/CoreDataFiles": 26,
-        "Sources/FaultModel": 3,
-        "Sources/Harness": 11,
-        "Sources/History": 13,
-        "Sources/ProgramTrials": 10,
-        "Sources/Reporting": 40,
-        "Sources/RunHistory": 1,
-        "Sources/RunRecords": 12,
-        "Sources/SimulatedDisk": 1,
-        "Sources/Statistics": 2,
-        "Sources/StoreMigration": 13,
-        "Sources/Strata": 228,
-        "Sources/StrataCrypto": 2,
-        "Sources/StrataRepair": 21,
-        "Sources/StrataStorage": 179,
-        "Sources/StrataTool": 3,
+        "Sources/Engine/CoreDataFiles": 26,
+        "Sources/Engine/StoreMigration": 13,
+        "Sources/Engine/Strata": 228,
+        "Sources/Engine/StrataCrypto": 2,
+        "Sources/Engine/StrataRepair": 21,
+        "Sources/Engine/StrataStorage": 179,
+        "Sources/Engine/StrataTool": 3,
+        "Sources/Ground/Commands": 2,
+        "Sources/Harness/AssayTool": 20,
+        "Sources/Harness/CaseFiles": 3,
+        "Sources/Harness/FaultModel": 3,
+        "Sources/Harness/Harness": 11,
+        "Sources/Harness/History": 13,
+        "Sources/Harness/ProgramTrials": 10,
+        "Sources/Harness/Reporting": 40,
+        "Sources/Harness/RunHistory": 1,
+        "Sources/Harness/RunRecords": 12,
+        "Sources/Harness/SimulatedDisk": 1,
+        "Sources/Harness/Statistics": 2,
     ]
 
     /// A function with at least ``most`` unlabelled parameters.
@@ -48,7 +48,7 @@ enum CallLabels {
         let name: String
         let unlabelled: Int
 
-        var room: String { path.split(separator: "/").prefix(2).joined(separator: "/") }
+        var room: String { Checkout.room(of: path) }
     }
 
     static func isChecked(_ path: String) -> Bool { path.hasPrefix("Sources/") || path.hasPrefix("Benchmarks/") }

@@ -3,7 +3,7 @@ import Testing
 @Suite("CallLabels")
 struct CallLabelsTests {
     private static func found(_ text: String) -> [Int] {
-        CallLabels.functions(in: "Sources/A/A.swift", SwiftSource(text + "\n")).map(\.unlabelled)
+        CallLabels.functions(in: "Sources/Engine/A/A.swift", SwiftSource(text + "\n")).map(\.unlabelled)
     }
 
     @Test("no function has more unlabelled parameters than its room may")
@@ -47,7 +47,7 @@ struct CallLabelsTests {
     @Test("four unlabelled parameters are a violation in every room, three only beyond the number of the room")
     func rooms() {
         let four = CallLabels.functions(
-            in: "Sources/A/A.swift", SwiftSource("func a(_ b: B, _ c: C, _ d: D, _ e: E) {}\n"))
+            in: "Sources/Engine/A/A.swift", SwiftSource("func a(_ b: B, _ c: C, _ d: D, _ e: E) {}\n"))
         #expect(CallLabels.violations(of: four).map(\.line) == [1])
         #expect(!CallLabels.standing.isEmpty)
         for (room, allowed) in CallLabels.standing {
@@ -57,7 +57,7 @@ struct CallLabelsTests {
             let more = some + [CallLabels.Function(path: path, line: allowed, name: "a", unlabelled: 3)]
             #expect(CallLabels.violations(of: more).map(\.path) == [room])
         }
-        let another = CallLabels.Function(path: "Sources/Z/Z.swift", line: 1, name: "a", unlabelled: 3)
-        #expect(CallLabels.violations(of: [another]).map(\.path) == ["Sources/Z"])
+        let another = CallLabels.Function(path: "Sources/Engine/Z/Z.swift", line: 1, name: "a", unlabelled: 3)
+        #expect(CallLabels.violations(of: [another]).map(\.path) == ["Sources/Engine/Z"])
     }
 }

@@ -35,6 +35,11 @@ struct Checkout {
         try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
     }
 
+    /// The folder of the target that a file belongs to: in Sources the third component of a path is the target.
+    static func room(of path: String) -> String {
+        path.split(separator: "/").prefix(path.hasPrefix("Sources/") ? 3 : 2).joined(separator: "/")
+    }
+
     static func exists(_ path: String) -> Bool {
         FileManager.default.fileExists(atPath: root.appendingPathComponent(path).path)
     }
@@ -53,7 +58,7 @@ struct Checkout {
     }
 }
 
-/// A rule that a file breaks: `Sources/Strata/Realm.swift:12: try! ...`.
+/// A rule that a file breaks: `Sources/Engine/Strata/Realm.swift:12: try! ...`.
 struct Violation: Hashable, CustomStringConvertible {
     var path: String
     var line: Int?

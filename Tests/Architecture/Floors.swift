@@ -17,7 +17,7 @@ struct Floors {
     static let all = [storage, objects, runRecords, harness, reporting, programTrials, scenarios]
 
     static let storage = Floors(
-        room: "Sources/StrataStorage/",
+        room: "Sources/Engine/StrataStorage/",
         folders: [
             "Format", "Pages", "Log", "Processes", "Rows", "Entries", "Collections", "Versions", "Writing", "Store",
         ],

@@ -1,6 +1,6 @@
 extension Floors {
     static let runRecords = Floors(
-        room: "Sources/RunRecords/",
+        room: "Sources/Harness/RunRecords/",
         folders: [
             // Figures and tables of rows. Their files do not know cases.
             "Measurements", "DatasetTables",
@@ -12,7 +12,7 @@ extension Floors {
         exceptions: [:])
 
     static let harness = Floors(
-        room: "Sources/Harness/",
+        room: "Sources/Harness/Harness/",
         folders: [
             // The mistakes that the self-test plants; calls of the operating system. Their files do not know cases.
             "Mistakes", "System",
@@ -28,7 +28,7 @@ extension Floors {
         exceptions: [:])
 
     static let reporting = Floors(
-        room: "Sources/Reporting/",
+        room: "Sources/Harness/Reporting/",
         folders: [
             // Numbers, tables and markup as text; the digest of a run, from which all reports read.
             "Text", "Digest",
@@ -40,12 +40,12 @@ extension Floors {
         exceptions: [:])
 
     static let programTrials = Floors(
-        room: "Sources/ProgramTrials/",
+        room: "Sources/Harness/ProgramTrials/",
         folders: [
             // Code that starts a program and waits for its end; runs trials in lanes; records a program's calls.
             "Programs", "Trials", "Recording",
             // The faults that trials apply to its files or calls: a loss of power, changed bytes, a failed call.
-            "PowerFailure", "Damage", "Failing",
+            "PowerFailure", "Damaging", "Failing",
         ],
         exceptions: [:])
 

@@ -5,7 +5,7 @@ extension Floors {
     /// Objects, their schema and their collections are one floor: a class declares collections, a collection holds
     /// objects, and a value of any type may be either.
     static let objects = Floors(
-        room: "Sources/Strata/",
+        room: "Sources/Engine/Strata/",
         folders: ["Values", "Objects", "Queries", "Notifications", "Realm", "Projections", "Migration"],
         exceptions: [
             "Objects: ObjectSource": "a caller queries and sorts a collection of objects",

@@ -1,7 +1,7 @@
 /// The targets of Package.swift and what they depend on, parsed from its text, since running SwiftPM would start a
 /// second build inside the test.
 ///
-/// Reads the forms that the manifest uses: `room("Name", [..])`, `benchmark`, `engine`, `tests`, `library`,
+/// Reads the forms that the manifest uses: `room("Name", in: "Part", [..])`, `benchmark`, `engine`, `tests`, `library`,
 /// `.target(name: ..)` and `.executableTarget(name: ..)`; `everyEngine` stands for all engines. In the arguments, after
 /// paths, settings and conditions are dropped, the first string is the target's name, the others are its dependencies.
 struct PackageManifest {
@@ -64,11 +64,12 @@ struct PackageManifest {
 
     private static func target(_ kind: Target.Kind, _ arguments: Substring) -> Target? {
         let path = arguments.firstMatch(of: /path:\s*"([^"]*)"/).map { String($0.output.1) }
+        let part = arguments.firstMatch(of: /\bin:\s*"(\w+)"/).map { String($0.output.1) }
         let pkgConfig = arguments.firstMatch(of: /pkgConfig:\s*"([^"]*)"/).map { String($0.output.1) }
         let apt = arguments.firstMatch(of: /apt:\s*"([^"]*)"/).map { String($0.output.1) }
         let bare =
             arguments
-            .replacing(/(?:path|pkgConfig|apt):\s*"[^"]*"/, with: "")
+            .replacing(/(?:\bin|path|pkgConfig|apt):\s*"[^"]*"/, with: "")
             .replacing(/condition:\s*\.when\([^)]*\)/, with: "")
             .replacing(/[cC]\w*Settings:\s*\[[^\]]*\]/, with: "")
             .replacing(/linkerSettings:\s*\[[^\]]*\]/, with: "")
@@ -78,7 +79,7 @@ struct PackageManifest {
             switch kind {
             case .benchmark, .engine: "Benchmarks"
             case .tests: "Tests"
-            default: "Sources"
+            default: "Sources" + (part.map { "/\($0)" } ?? "")
             }
         return Target(
             kind: kind, name: name, dependencies: Array(strings.dropFirst()), path: path ?? "\(folder)/\(name)",

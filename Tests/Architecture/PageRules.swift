@@ -53,6 +53,20 @@ enum PageRules {
         return violations
     }
 
+    /// The part of Sources in which the stair of docs/architecture.md has each room: the word before the number of the
+    /// room's step, `| **Ground 1** | `A`, `B` | .. |`. A row without a step belongs to the step above it.
+    static func partsOfRooms(in text: String) -> [String: String] {
+        var parts: [String: String] = [:]
+        var part = ""
+        for line in text.split(separator: "\n") where line.hasPrefix("| ") {
+            let cells = line.split(separator: "|", omittingEmptySubsequences: false)
+            if let step = line.firstMatch(of: /^\| \*\*(\w+) \d+\*\* \|/) { part = String(step.output.1) }
+            guard !part.isEmpty, cells.count > 2 else { continue }
+            for room in cells[2].matches(of: /`(\w+)`/) { parts[String(room.output.1)] = part }
+        }
+        return parts
+    }
+
     /// The floors that a page describes for a room: the rows of the tables with the head "floor" for which the room is
     /// the last one that the page names before.
     /// - Returns: the name in each row's first cell, of which one may list several, with the text of the second.
@@ -62,7 +76,7 @@ enum PageRules {
         var found: [(name: String, says: String)] = []
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
             isTable = line.hasPrefix("| floor |") || isTable && line.hasPrefix("|")
-            if !isTable, let path = line.matches(of: /`((?:Sources|Benchmarks)\/\w+)`/).last {
+            if !isTable, let path = line.matches(of: /`((?:Sources\/\w+|Benchmarks)\/\w+)`/).last {
                 named = "\(path.output.1)/"
             }
             guard isTable, named == room, !line.hasPrefix("| floor |"), !line.hasPrefix("|---") else { continue }

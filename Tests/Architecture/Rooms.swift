@@ -9,7 +9,8 @@ struct Rooms {
 
     init(_ manifest: PackageManifest) { targets = manifest.targets }
 
-    /// Rooms below both the tools and the harness. They depend on neither, and the product Strata uses only Platform.
+    /// Rooms below both the tools and the harness, in Sources/Ground, which has the library CSQLite as well. They
+    /// depend on neither, and the product Strata uses only Platform.
     static let ground: Set<String> = ["Platform", "Seeds", "JSONText", "Commands", "Files"]
 
     /// The only room that imports the C library of a system (``systems``). It exports the library to other rooms.

@@ -40,29 +40,59 @@ struct RoomsTests {
     @Test(
         "a forbidden dependency is found",
         arguments: [
-            ("room(\"StrataStorage\", [", "\"FaultModel\", ", "StrataStorage reaches FaultModel"),
-            ("room(\"Strata\", [", "\"Seeds\", ", "Strata reaches Seeds"),
-            ("room(\"Strata\", [", "\"CSQLite\", ", "Strata reaches CSQLite"),
-            ("room(\"StoreMigration\", [", "\"Harness\", ", "StoreMigration reaches Harness"),
-            ("room(\"Strata\", [", "\"StoreMigration\", ", "Strata reaches StoreMigration"),
-            ("\"Harness\",\n            [", "\"StrataStorage\", ", "Harness reaches StrataStorage"),
-            ("room(\"FaultModel\", [", "\"StrataEngine\", ", "FaultModel reaches StrataEngine"),
-            ("\"Reporting\", isMeasured: false,\n            [", "\"CLMDB\", ", "Reporting imports CLMDB"),
+            ("room(\"StrataStorage\", in: \"Engine\", [", "\"FaultModel\", ", "StrataStorage reaches FaultModel"),
+            ("\"Strata\", in: \"Engine\",\n            [", "\"Seeds\", ", "Strata reaches Seeds"),
+            ("\"Strata\", in: \"Engine\",\n            [", "\"CSQLite\", ", "Strata reaches CSQLite"),
+            ("\"StoreMigration\", in: \"Engine\",\n            [", "\"Harness\", ", "StoreMigration reaches Harness"),
+            ("\"Strata\", in: \"Engine\",\n            [", "\"StoreMigration\", ", "Strata reaches StoreMigration"),
+            ("\"Harness\", in: \"Harness\",\n            [", "\"StrataStorage\", ", "Harness reaches StrataStorage"),
+            ("room(\"FaultModel\", in: \"Harness\", [", "\"StrataEngine\", ", "FaultModel reaches StrataEngine"),
             (
-                "\"Reporting\", isMeasured: false,\n            [", "\"CAllocations\", ",
+                "\"Reporting\", in: \"Harness\", isMeasured: false,\n            [", "\"CLMDB\", ",
+                "Reporting imports CLMDB"
+            ),
+            (
+                "\"Reporting\", in: \"Harness\", isMeasured: false,\n            [", "\"CAllocations\", ",
                 "Reporting imports CAllocations"
             ),
-            ("room(\"RunRecords\", isMeasured: false, [", "\"Harness\", ", "RunRecords reaches RunRecords"),
-            ("room(\"RunRecords\", isMeasured: false, [", "\"CSQLite\", ", "RunRecords imports CSQLite"),
+            (
+                "\"RunRecords\", in: \"Harness\", isMeasured: false,\n            [", "\"Harness\", ",
+                "RunRecords reaches RunRecords"
+            ),
+            (
+                "\"RunRecords\", in: \"Harness\", isMeasured: false,\n            [", "\"CSQLite\", ",
+                "RunRecords imports CSQLite"
+            ),
             ("engine(\"ModelEngine\", [", "\"SQLiteEngine\", ", "ModelEngine reaches SQLiteEngine"),
-            ("room(\"Seeds\"", ", [\"Measuring\"]", "Seeds reaches Measuring"),
-            ("room(\"Platform\"", ", [\"StrataFiles\"]", "Platform reaches StrataFiles"),
+            ("room(\"Seeds\", in: \"Ground\"", ", [\"Measuring\"]", "Seeds reaches Measuring"),
+            ("room(\"Platform\", in: \"Ground\"", ", [\"StrataFiles\"]", "Platform reaches StrataFiles"),
         ])
     func forbiddenDependencyIsSeen(place: String, planted: String, expected: String) throws {
         let text = try Checkout.text("Package.swift")
         #expect(text.contains(place), "the manifest is written differently: plant it elsewhere")
         let found = Rooms(PackageManifest(text.replacing(place, with: place + planted))).violations()
         #expect(found.contains { $0.hasPrefix(expected) }, "\(found)")
+    }
+
+    @Test("each room of Sources is in the folder of the part in which the stair of the architecture has it")
+    func roomsAreInTheirParts() throws {
+        let parts = PageRules.partsOfRooms(in: try Checkout.text("docs/architecture.md"))
+        let rooms = manifest.targets.filter { $0.path.hasPrefix("Sources/") }
+        #expect(rooms.count > 30)
+        for room in rooms {
+            let part = parts[room.name] ?? "no part of the stair"
+            #expect(room.path == "Sources/\(part)/\(room.name)", "docs/architecture.md has it in \(part)")
+            #expect(Checkout.exists(room.path))
+        }
+        let libraries = manifest.targets.filter { $0.kind == .library }.map(\.name)
+        #expect(Set(parts.filter { $0.value == "Ground" }.keys).subtracting(libraries) == Rooms.ground)
+    }
+
+    @Test("the search for parts reads the second column of the stair, and keeps a part until the next begins")
+    func partsAreFound() {
+        let stair = "| **Low 1** | `A`, `B` | as `C` |\n| | `D` and others | |\n| **High 2** | `E` | |\n`F` | `G` | |\n"
+        let found = PageRules.partsOfRooms(in: "| step | room | use |\n|---|---|---|\n" + stair)
+        #expect(found == ["A": "Low", "B": "Low", "D": "Low", "E": "High"])
     }
 
     @Test("no source imports what its room may not")

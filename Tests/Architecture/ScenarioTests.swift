@@ -63,7 +63,7 @@ struct ScenarioTests {
         // Control programs, which measure a scenario's work without the harness.
         .filter { !$0.file.path.hasPrefix("Benchmarks/Controls/") }
         // Words for the faults of the report's map; other scenarios are named by slug.
-        .filter { $0.file.path != "Sources/Reporting/Words/FaultWords.swift" }
+        .filter { $0.file.path != "Sources/Harness/Reporting/Words/FaultWords.swift" }
         .map { Text($0.file.path, $0.source) }
 
     static func scenarioFiles() -> [Text] {
@@ -123,8 +123,8 @@ struct ScenarioTests {
                 "extension DamageScenario {\n    var family: Family { .corruption }\n}"
             ),
             ("Benchmarks/Scenarios/ScenarioRegistration.swift", "registry.register(BitFlip())"),
-            ("Sources/Harness/Runner.swift", "if test.scenario == \"bit-flip\" { skip() }"),
-            ("Sources/Harness/Worker.swift", "// BitFlip and \"bit-flip\" in a comment"),
+            ("Sources/Harness/Harness/Runner.swift", "if test.scenario == \"bit-flip\" { skip() }"),
+            ("Sources/Harness/Harness/Worker.swift", "// BitFlip and \"bit-flip\" in a comment"),
         ].map { Text($0.0, SwiftSource($0.1)) }
         let found = Self.declarations(in: files)
         #expect(found.map(\.slug) == ["bit-flip"])

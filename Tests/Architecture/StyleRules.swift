@@ -45,7 +45,9 @@ enum StyleRules {
     private static let namelessEndings: [StaticString] = ["body", "oever", "BODY", "OEVER"]
 
     /// Where code may be `public`: the product, and what its inlinable read path needs.
-    static let publicRooms = ["Sources/Strata/", "Sources/StrataStorage/", "Sources/StoreMigration/", "Tests/Client/"]
+    static let publicRooms = [
+        "Sources/Engine/Strata/", "Sources/Engine/StrataStorage/", "Sources/Engine/StoreMigration/", "Tests/Client/",
+    ]
 
     /// The first components of paths of one machine.
     private static let machineFolders: [StaticString] = ["/home", "/Users", "/root", "/work"]

@@ -48,9 +48,9 @@ struct StyleTests {
         for violation in FolderSizes.violations(in: Checkout.swiftFiles.map(\.file.path)) {
             Issue.record("\(violation)")
         }
-        let paths = (1...FolderSizes.mostFiles).map { "Sources/A/File\($0).swift" }
-        #expect(FolderSizes.violations(in: paths + ["Sources/A/Inner/One.swift"]) == [])
-        #expect(FolderSizes.violations(in: paths + ["Sources/A/One.swift"]).map(\.path) == ["Sources/A"])
+        let paths = (1...FolderSizes.mostFiles).map { "Sources/Engine/A/File\($0).swift" }
+        #expect(FolderSizes.violations(in: paths + ["Sources/Engine/A/Inner/One.swift"]) == [])
+        #expect(FolderSizes.violations(in: paths + ["Sources/Engine/A/One.swift"]).map(\.path) == ["Sources/Engine/A"])
     }
 
     @Test("the rule finds a name that two folders have without a common purpose, and a purpose of fewer than two")
@@ -58,14 +58,16 @@ struct StyleTests {
         for violation in FolderNames.violations(in: Checkout.swiftFiles.map(\.file.path)) {
             Issue.record("\(violation)")
         }
-        let paths = ["Sources/A/Inner/One.swift", "Sources/A/Inner/Two.swift", "Sources/B/Runs/Three.swift"]
+        let paths = [
+            "Sources/Engine/A/Inner/One.swift", "Sources/Engine/A/Inner/Two.swift", "Sources/Engine/B/Runs/Three.swift",
+        ]
         func found(_ others: String...) -> [String] {
             FolderNames.violations(in: paths + others, shared: ["Runs": "runs"]).map(\.path)
         }
-        #expect(found("Sources/C/Runs/Four.swift", "Tests/Inner/Five.swift") == [])
-        for folder in ["Sources/B/Inner", "Benchmarks/Inner", "Sources/A/Deep/Inner"] {
-            let both = ["Sources/A/Inner", folder].sorted().joined(separator: ", ")
-            #expect(found("Sources/C/Runs/Four.swift", folder + "/One.swift") == [both])
+        #expect(found("Sources/Engine/C/Runs/Four.swift", "Tests/Inner/Five.swift") == [])
+        for folder in ["Sources/Engine/B/Inner", "Benchmarks/Inner", "Sources/Engine/A/Deep/Inner"] {
+            let both = ["Sources/Engine/A/Inner", folder].sorted().joined(separator: ", ")
+            #expect(found("Sources/Engine/C/Runs/Four.swift", folder + "/One.swift") == [both])
         }
         #expect(found("Tests/Runs/Four.swift") == ["Runs"], "only one folder of the sources has the shared name")
     }
@@ -78,33 +80,34 @@ struct StyleTests {
         func found(_ files: (String, String)...) -> [Violation] {
             TypeSizes.violations(in: files.map { ($0.0, SwiftSource($0.1)) })
         }
-        #expect(found(("Sources/A/House.swift", half)) == [])
-        #expect(found(("Sources/A/House.swift", half), ("Sources/A/Rooms.swift", more)).count == 1)
-        #expect(found(("Sources/A/House.swift", half + more)).count == 1)
-        #expect(found(("Sources/A/House.swift", "struct House {\n\(body)\(body)    // one\n}\n")).count == 1)
-        #expect(found(("Sources/A/House.swift", half), ("Sources/B/House.swift", half)) == [])
-        #expect(found(("Sources/A/House.swift", half + more.replacing("House", with: "Garden"))) == [])
+        #expect(found(("Sources/Engine/A/House.swift", half)) == [])
+        #expect(found(("Sources/Engine/A/House.swift", half), ("Sources/Engine/A/Rooms.swift", more)).count == 1)
+        #expect(found(("Sources/Engine/A/House.swift", half + more)).count == 1)
+        #expect(found(("Sources/Engine/A/House.swift", "struct House {\n\(body)\(body)    // one\n}\n")).count == 1)
+        #expect(found(("Sources/Engine/A/House.swift", half), ("Sources/Engine/B/House.swift", half)) == [])
+        #expect(found(("Sources/Engine/A/House.swift", half + more.replacing("House", with: "Garden"))) == [])
         func conditional(_ text: String, _ condition: String) -> String {
             "#if \(condition)\n\(text.replacing(#/(?m)^(?=.)/#, with: "    "))#else\n    import Other\n#endif\n"
         }
         let linked = conditional(half, "SQLite")
-        #expect(found(("Sources/A/House.swift", linked)) == [])
-        #expect(found(("Sources/A/House.swift", linked + more)).count == 1)
-        #expect(found(("Sources/A/House.swift", half + conditional(conditional(more, "SQLite"), "Zoo"))).count == 1)
-        #expect(found(("Sources/A/House.swift", linked + "struct Garden {\n\(body)}\n")) == [])
+        #expect(found(("Sources/Engine/A/House.swift", linked)) == [])
+        #expect(found(("Sources/Engine/A/House.swift", linked + more)).count == 1)
+        #expect(
+            found(("Sources/Engine/A/House.swift", half + conditional(conditional(more, "SQLite"), "Zoo"))).count == 1)
+        #expect(found(("Sources/Engine/A/House.swift", linked + "struct Garden {\n\(body)}\n")) == [])
     }
 
     @Test("a new cut is found, and a removed one")
     func newCut() {
-        let house = ("Sources/A/House.swift", SwiftSource("struct House {}\n"))
-        let more = ("Sources/A/House+Rooms.swift", SwiftSource("extension House {}\n"))
-        let foreign = ("Sources/A/Int+Rooms.swift", SwiftSource("extension Int {}\n"))
+        let house = ("Sources/Engine/A/House.swift", SwiftSource("struct House {}\n"))
+        let more = ("Sources/Engine/A/House+Rooms.swift", SwiftSource("extension House {}\n"))
+        let foreign = ("Sources/Engine/A/Int+Rooms.swift", SwiftSource("extension Int {}\n"))
         #expect(TypeSizes.cuts([house, foreign]) == [:])
         let cuts = TypeSizes.cuts([house, more])
-        #expect(cuts == ["Sources/A": [more.0]])
+        #expect(cuts == ["Sources/Engine/A": [more.0]])
         let standing = TypeSizes.standingCuts.mapValues { Array(repeating: "A+B.swift", count: $0) }
         #expect(TypeSizes.violations(ofCuts: standing) == [])
-        #expect(TypeSizes.violations(ofCuts: standing.merging(cuts) { $1 }).map(\.path) == ["Sources/A"])
+        #expect(TypeSizes.violations(ofCuts: standing.merging(cuts) { $1 }).map(\.path) == ["Sources/Engine/A"])
         #expect(TypeSizes.violations(ofCuts: [:]).count == standing.count)
     }
 
@@ -119,7 +122,7 @@ struct StyleTests {
             String(repeating: "let a = 1\n", count: 401),
         ])
     func brokenRule(text: String) {
-        let file = Checkout.File(path: "Sources/Harness/A.swift", text: text + "\n")
+        let file = Checkout.File(path: "Sources/Harness/Harness/A.swift", text: text + "\n")
         #expect(StyleRules.forText(file) + StyleRules.forSwift(file, SwiftSource(text + "\n")) != [])
     }
 
@@ -136,7 +139,7 @@ struct StyleTests {
                 + "}",
         ])
     func keptRule(text: String) {
-        let file = Checkout.File(path: "Sources/Harness/A.swift", text: text + "\n")
+        let file = Checkout.File(path: "Sources/Harness/Harness/A.swift", text: text + "\n")
         #expect(StyleRules.forText(file) + StyleRules.forSwift(file, SwiftSource(text + "\n")) == [])
     }
 
@@ -149,7 +152,7 @@ struct StyleTests {
 
     @Test("an empty name is found", arguments: StyleRules.emptyNames)
     func emptyName(name: String) {
-        let file = Checkout.File(path: "Sources/Harness/Page\(name).swift", text: "")
+        let file = Checkout.File(path: "Sources/Harness/Harness/Page\(name).swift", text: "")
         #expect(StyleRules.forText(file).count == 1)
     }
 
@@ -171,7 +174,8 @@ struct StyleTests {
             "getrandom", "arc4random", "usleep", "nanosleep", "Date()",
         ]
         for (file, source) in Checkout.swiftFiles
-        where file.path.hasPrefix("Sources/StrataStorage/") || file.path.hasPrefix("Sources/FaultModel/") {
+        where file.path.hasPrefix("Sources/Engine/StrataStorage/") || file.path.hasPrefix("Sources/Harness/FaultModel/")
+        {
             for word in sources {
                 #expect(!source.code.contains(word), "\(file.path): \(word); time and randomness are passed in")
             }

@@ -6,7 +6,7 @@ struct TraitsTests {
     func everyTraitIsDescribed() throws {
         let manifest = try Checkout.text("Package.swift")
         let traits = manifest.matches(of: /\.trait\(name: "(\w+)"/).map { String($0.output.1) }
-        let source = try Checkout.text("Sources/AssayTool/Comparing/ProgramBuild.swift")
+        let source = try Checkout.text("Sources/Harness/AssayTool/Comparing/ProgramBuild.swift")
         let described = source.matches(of: /#if (\w+)\n +traits\.append\("(\w+)"\)/)
         #expect(traits.count > 3)
         #expect(Set(described.map { String($0.output.1) }) == Set(traits))

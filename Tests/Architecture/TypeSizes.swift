@@ -8,18 +8,20 @@ enum TypeSizes {
 
     /// Types that may be longer, `Target: Type`, each with its reason.
     static let longTypes: [String: String] = [
-        "Sources/Strata: RealmInstance":
+        "Sources/Engine/Strata: RealmInstance":
             "reads the rows and classes of a version; advances to the next version and notifies its observers",
-        "Sources/Strata: Realm": "what a program calls on an open database: it stores no state but its instance",
-        "Sources/Strata: ObjectBase": "the class that all of a program's classes share",
-        "Sources/Strata: RealmCollection":
+        "Sources/Engine/Strata: Realm": "what a program calls on an open database: it stores no state but its instance",
+        "Sources/Engine/Strata: ObjectBase": "the class that all of a program's classes share",
+        "Sources/Engine/Strata: RealmCollection":
             "what a program calls of every collection: no state, an extension for each floor",
-        "Sources/Strata: ObjectSource":
+        "Sources/Engine/Strata: ObjectSource":
             "a query with its caches; keys that observers follow, early rows and inverse links have types of their own",
-        "Sources/StrataStorage: Group": "the layout of a row group, which its readers and its encoder share",
-        "Sources/StrataStorage: ReadView": "what readers of a version call, with a function for each kind of answer",
-        "Sources/StrataStorage: TableEditor": "rows of one table in a write: inserted, changed, deleted, written",
-        "Sources/Reporting: RunDigest":
+        "Sources/Engine/StrataStorage: Group": "the layout of a row group, which its readers and its encoder share",
+        "Sources/Engine/StrataStorage: ReadView":
+            "what readers of a version call, with a function for each kind of answer",
+        "Sources/Engine/StrataStorage: TableEditor":
+            "rows of one table in a write: inserted, changed, deleted, written",
+        "Sources/Harness/Reporting: RunDigest":
             "one value that all reports are made from; each table of it is a function alone",
         "Benchmarks/SQLiteEngine: SQLiteSession":
             "a connection's statements for each kind of work that the harness asks of a session",
@@ -30,7 +32,7 @@ enum TypeSizes {
         var sizes: [String: Int] = [:]
         for (path, source) in files {
             for outer in Declarations(source).outer where outer.kind != .value {
-                sizes["\(target(of: path)): \(outer.name)", default: 0] += outer.lines.count
+                sizes["\(Checkout.room(of: path)): \(outer.name)", default: 0] += outer.lines.count
             }
         }
         return sizes
@@ -52,15 +54,15 @@ enum TypeSizes {
         "Benchmarks/RocksDBEngine": 3,
         "Benchmarks/SQLiteEngine": 8,
         "Benchmarks/StrataEngine": 7,
-        "Sources/FaultModel": 2,
-        "Sources/Files": 1,
-        "Sources/Harness": 2,
-        "Sources/JSONText": 1,
-        "Sources/Reporting": 2,
-        "Sources/RunRecords": 1,
-        "Sources/SimulatedDisk": 2,
-        "Sources/Strata": 22,
-        "Sources/StrataStorage": 12,
+        "Sources/Engine/Strata": 22,
+        "Sources/Engine/StrataStorage": 12,
+        "Sources/Ground/Files": 1,
+        "Sources/Ground/JSONText": 1,
+        "Sources/Harness/FaultModel": 2,
+        "Sources/Harness/Harness": 2,
+        "Sources/Harness/Reporting": 2,
+        "Sources/Harness/RunRecords": 1,
+        "Sources/Harness/SimulatedDisk": 2,
         "Tests/ReportingTests": 1,
         "Tests/Simulation": 3,
         "Tests/StrataStorageTests": 1,
@@ -71,7 +73,7 @@ enum TypeSizes {
         var types: [String: Set<String>] = [:]
         var names: [String: [(type: String, path: String)]] = [:]
         for (path, source) in files {
-            let target = target(of: path)
+            let target = Checkout.room(of: path)
             for outer in Declarations(source).outer where outer.kind == .type {
                 types[target, default: []].insert(outer.name)
             }
@@ -98,9 +100,5 @@ enum TypeSizes {
                     ? "\(found.count) types cut into files, fewer than \(allowed): lower the number that stands"
                     : "more than \(allowed) types cut into files, one of these is new: \(found.sorted())")
         }
-    }
-
-    private static func target(of path: String) -> String {
-        path.split(separator: "/").prefix(2).joined(separator: "/")
     }
 }

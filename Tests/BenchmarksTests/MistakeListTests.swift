@@ -77,7 +77,7 @@ struct MistakeListTests {
 
     @Test("the table lists exactly the mistakes of our own code, with the scenarios that find them")
     func table() throws {
-        let switches = Self.root.appendingPathComponent("Sources/StrataFiles/PlantedMistake.swift")
+        let switches = Self.root.appendingPathComponent("Sources/Engine/StrataFiles/PlantedMistake.swift")
         let mistakes = Set(
             try String(contentsOf: switches, encoding: .utf8)
                 .matches(of: /case \w+ = "((?:strata|migration|coredata)-[a-z0-9-]+)"/).map { String($0.output.1) })

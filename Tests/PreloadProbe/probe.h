@@ -1,6 +1,6 @@
 // A program that makes given file calls, so that a test knows exactly what the library must count.
 #pragma once
-#include "../../Sources/CAssayPreload/include/assay_preload.h"
+#include "../../Sources/Harness/CAssayPreload/include/assay_preload.h"
 #include <stdbool.h>
 #include <stdio.h>
 

@@ -13,7 +13,7 @@ struct EngineLibraryRunTests {
     init() throws {
         directory = try TestDirectory()
         shell = try ShellProcess(directory)
-        let include = "'\(SourceTree.root)/Sources/CAssayEngine/include'"
+        let include = "'\(SourceTree.root)/Sources/Harness/CAssayEngine/include'"
         let source = "'\(SourceTree.root)/Tests/EngineLibraries/shelf.c'"
         let clang = "clang -std=gnu11 -O1 -shared -fPIC -I \(include)"
         let end = try shell.run(

@@ -19,13 +19,13 @@ struct EngineLibraryTests {
 
     private func build(_ name: String, _ flags: String = "") throws -> AssayProcess.End {
         try shell.run(
-            "clang -std=gnu11 -O1 -shared -fPIC -I '\(SourceTree.root)/Sources/CAssayEngine/include' \(flags) -o \(name) "
-                + "'\(SourceTree.root)/Tests/EngineLibraries/shelf.c' -lpthread")
+            "clang -std=gnu11 -O1 -shared -fPIC -I '\(SourceTree.root)/Sources/Harness/CAssayEngine/include' \(flags) "
+                + "-o \(name) '\(SourceTree.root)/Tests/EngineLibraries/shelf.c' -lpthread")
     }
 
     @Test("the header is C and C++ without a warning")
     func header() throws {
-        let include = "'\(SourceTree.root)/Sources/CAssayEngine/include'"
+        let include = "'\(SourceTree.root)/Sources/Harness/CAssayEngine/include'"
         let end = try shell.run(
             """
             echo '#include "assay_engine.h"' > a.c && cp a.c a.cc

@@ -128,11 +128,12 @@ struct FigureVerificationTests {
         for program in programs { try put(program, seconds: 100) }
         let sources = [
             "Benchmarks/Controls/lmdb.c", "Benchmarks/Controls/control.h",
-            "Benchmarks/Controls/Strata/Sources/ControlStrata/Main.swift", "Sources/StrataStorage/Log/LogFile.swift",
+            "Benchmarks/Controls/Strata/Sources/ControlStrata/Main.swift",
+            "Sources/Engine/StrataStorage/Log/LogFile.swift",
         ]
         for source in sources { try put(source, seconds: 90) }
         // These two files are sources of none of the three programs.
-        try put("Sources/Harness/Plan.swift", seconds: 200)
+        try put("Sources/Harness/Harness/Plan.swift", seconds: 200)
         try put("Benchmarks/Controls/sqlite.c", seconds: 200)
         func complaints() throws -> [String] {
             try ProgramAge.complaints(

@@ -81,7 +81,7 @@ enum PublicMembers {
         let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let products = URL(fileURLWithPath: program).deletingLastPathComponent()
         let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
-            "../../../Sources")
+            "../../../Sources/Engine")
         var maps = [products.appendingPathComponent("CStrataShim.build/module.modulemap")]
         for room in try FileManager.default.contentsOfDirectory(at: sources, includingPropertiesForKeys: nil) {
             maps.append(room.appendingPathComponent("module.modulemap"))

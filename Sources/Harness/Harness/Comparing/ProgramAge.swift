@@ -7,8 +7,8 @@ import Files
 package enum ProgramAge {
     /// The rooms of the engine Strata, relative to the checkout.
     private static let engine = [
-        "Sources/Strata", "Sources/StrataStorage", "Sources/StrataFiles", "Sources/StrataCrypto",
-        "Sources/CStrataShim", "Sources/CXXHash",
+        "Sources/Engine/Strata", "Sources/Engine/StrataStorage", "Sources/Engine/StrataFiles",
+        "Sources/Engine/StrataCrypto", "Sources/Engine/CStrataShim", "Sources/Engine/CXXHash",
     ]
 
     /// The sources of a control program, relative to the checkout.
