@@ -5,10 +5,11 @@ import Files
 /// A control that was built from an older engine than the harness measures another engine: a change of the engine would
 /// show as a fault of the harness.
 package enum ProgramAge {
-    /// The rooms of the engine Strata, relative to the checkout.
+    /// The rooms that a program with the engine Strata is built from, relative to the checkout.
     private static let engine = [
-        "Sources/Engine/Strata", "Sources/Engine/StrataStorage", "Sources/Engine/StrataFiles",
-        "Sources/Engine/StrataCrypto", "Sources/Engine/CStrataShim", "Sources/Engine/CXXHash",
+        "Sources/Engine/Strata", "Sources/Engine/StrataRepair", "Sources/Engine/StrataStorage",
+        "Sources/Engine/StrataFiles", "Sources/Engine/StrataCrypto", "Sources/Engine/CStrataShim",
+        "Sources/Engine/CXXHash", "Sources/Ground/Platform",
     ]
 
     /// The sources of a control program, relative to the checkout.
