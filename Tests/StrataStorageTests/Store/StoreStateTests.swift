@@ -41,7 +41,7 @@ private struct StateBench {
 private struct StateWalk {
     enum Transition: CaseIterable {
         case append, appendDurable, acknowledge, lead, write, endLead, endBatch, fail, beginLog
-        case promiseSync, beginPromisedSync, endSync
+        case promiseSync, beginPromisedSync, endSync, noteSynced
         case becomeOwner, leaveOwnership, commitElsewhere, follow, recover
         case beginCheckpoint, endCheckpoint, beginAttending, endAttending, changeWaiters
         case beginClosing, reopen, endClosing
@@ -111,6 +111,7 @@ private struct StateWalk {
         case .endBatch: isWriting
         case .fail: isOwner
         case .beginLog: isWriting && !hasLog
+        case .noteSynced: isWriting
         case .beginPromisedSync: !isBusy
         case .endSync: promised != nil
         case .becomeOwner: !isOwner && !hasFailed && use != .closed && published.version == visible && isNewest
@@ -212,6 +213,9 @@ extension StateWalk {
             let isUnsynced = use == .open && hasLog && !hasFailed && visible > state.queue.synced
             promised = state.beginPromisedSync()?.version
             #expect(promised == (isUnsynced ? visible : nil), "\(place)")
+        case .noteSynced:
+            state.noteSynced(visible)
+            #expect(state.queue.synced == visible, "\(place)")
         case .endSync:
             guard let version = promised else { return }
             state.endSync(through: version)
