@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// The run checks that every increment is in the database at the end and after a reopening; that a snapshot has every
 /// commit that any process acknowledged, and everything that an earlier snapshot of any process had; that at each point
-/// of the schedule readers without the monitor pin the newest published version, or none; that a pinned version does
+/// of the schedule readers without the lock pin the newest published version, or none; that a pinned version does
 /// not change, although the writer fills free pages with a pattern after each commit; that no process keeps a pin after
 /// its threads have ended.
 final class ScheduledProcesses: Sendable {

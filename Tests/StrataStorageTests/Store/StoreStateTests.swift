@@ -41,7 +41,7 @@ private struct StateBench {
 private struct StateWalk {
     enum Transition: CaseIterable {
         case append, appendDurable, acknowledge, lead, write, endLead, endBatch, fail, beginLog
-        case promiseSync, beginPromisedSync, endSync
+        case promiseSync, beginPromisedSync, endSync, noteSynced
         case becomeOwner, leaveOwnership, commitElsewhere, follow, recover
         case beginCheckpoint, endCheckpoint, beginAttending, endAttending, changeWaiters
         case beginClosing, reopen, endClosing
@@ -111,6 +111,7 @@ private struct StateWalk {
         case .endBatch: isWriting
         case .fail: isOwner
         case .beginLog: isWriting && !hasLog
+        case .noteSynced: isWriting
         case .beginPromisedSync: !isBusy
         case .endSync: promised != nil
         case .becomeOwner: !isOwner && !hasFailed && use != .closed && published.version == visible && isNewest
@@ -134,9 +135,9 @@ private struct StateWalk {
 
     mutating func step(_ place: String) throws {
         let transition = Transition.allCases[Int(random.below(UInt64(Transition.allCases.count)))]
-        // A store that has failed or is closed makes few other transitions.
-        let isLate = transition == .fail || transition == .endClosing
-        guard isPossible(transition), !isLate || random.below(8) == 0 else { return }
+        // A store that has failed, is closed or does not own writing makes few other transitions.
+        let isRare = [.fail, .endClosing, .beginClosing, .leaveOwnership].contains(transition)
+        guard isPossible(transition), !isRare || random.below(transition == .fail ? 40 : 8) == 0 else { return }
         made.insert(transition)
         let place = "\(place), \(transition)"
         makeOfCommits(transition, place)
@@ -195,7 +196,7 @@ extension StateWalk {
             (written, isLeading) = (nil, false)
             show(state.endLead(through: last, isSynced: syncsEach, wasKept: true), through: last)
         case .endBatch:
-            state.endBatch(of: committed)
+            if random.below(2) == 0 { state.endBatch() } else { state.endBatch(of: committed) }
             isHeldBack = false
         case .fail:
             state.fail()
@@ -212,6 +213,9 @@ extension StateWalk {
             let isUnsynced = use == .open && hasLog && !hasFailed && visible > state.queue.synced
             promised = state.beginPromisedSync()?.version
             #expect(promised == (isUnsynced ? visible : nil), "\(place)")
+        case .noteSynced:
+            state.noteSynced(visible)
+            #expect(state.queue.synced == visible, "\(place)")
         case .endSync:
             guard let version = promised else { return }
             state.endSync(through: version)
@@ -289,6 +293,7 @@ extension StateWalk {
             #expect(isPinned, "\(place)")
             pins.append(visible)
             state.visible.share()
+            #expect(state.visible.readers.current != nil, "\(place): later readers need no lock")
         case .unpin: state.visible.unpin(pins.remove(at: Int(random.below(UInt64(pins.count)))))
         case .pinAsReader:
             switch state.visible.readers.pin() {

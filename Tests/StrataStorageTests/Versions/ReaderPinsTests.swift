@@ -3,7 +3,7 @@ import Testing
 
 @testable import StrataStorage
 
-/// Tests pins that a reader takes without the store's monitor: the first snapshot of a version takes the monitor and
+/// Tests pins that a reader takes without the store's lock: the first snapshot of a version takes the lock and
 /// shares the version, and later snapshots only count.
 @Suite(.enabled(if: POSIXFileSystem().isShared)) struct ReaderPinsTests {
     private let path: String
@@ -49,7 +49,7 @@ import Testing
         return found
     }
 
-    /// Takes a snapshot without the monitor.
+    /// Takes a snapshot without the lock.
     private static func counted(_ store: Store) throws -> Snapshot {
         _ = try store.snapshot()
         let snapshot = try store.snapshot()

@@ -20,7 +20,7 @@ struct RepublishedVersionTests {
     private struct Scene {
         let heir: Store
         let reader: Store
-        /// Pinned without the monitor, as the dead process published the version.
+        /// Pinned without the lock, as the dead process published the version.
         let before: Snapshot
         /// Pinned as the heir has published it.
         let after: Snapshot

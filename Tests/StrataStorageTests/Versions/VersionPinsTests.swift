@@ -110,9 +110,9 @@ private struct PinWalk {
     private let allocator: PageAllocator
     private let visible: VisibleVersion
     private var queue = CommitQueue(CommitQueueTests.version(0))
-    /// Versions that were pinned under the monitor, each as often as it was.
+    /// Versions that were pinned under the lock, each as often as it was.
     private var held: [UInt64] = []
-    /// Pins without the monitor.
+    /// Pins without the lock.
     private var readers: [ReaderPin] = []
 
     init(_ seed: UInt64, _ allocator: PageAllocator) {

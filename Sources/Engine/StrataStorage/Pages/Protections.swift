@@ -1,7 +1,7 @@
 /// Protected versions, and the dead extents that each keeps: an extent born in b and freed in f is attached to the
 /// newest protected version v with b <= v < f.
 ///
-/// Guarded by the allocator's lock.
+/// A part of ``AllocatorState``.
 struct Protections {
     private struct Protection {
         /// How many pins and other uses protect the version.

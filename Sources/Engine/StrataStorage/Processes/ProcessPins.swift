@@ -6,16 +6,16 @@ internal import StrataFiles
 
 /// Pins of this process, as other processes see them.
 ///
-/// Concurrency: the store's monitor guards it, except for the places of readers: a thread takes one of those by a
+/// Concurrency: the store's lock guards it, except for the places of readers: a thread takes one of those by a
 /// compare-exchange.
 final class ProcessPins: Sendable {
     typealias Layout = ProcessTable.Layout
 
     private let slots: ProcessSlots
-    /// Places in the slot whose pins this process has removed. Guarded by the store's monitor.
+    /// Places in the slot whose pins this process has removed. Guarded by the store's lock.
     private nonisolated(unsafe) var unused: [Int] = []
     /// Number of places in the slot that have ever been used, those of readers included; other processes scan only
-    /// these. Guarded by the store's monitor.
+    /// these. Guarded by the store's lock.
     private nonisolated(unsafe) var used = Layout.readerPins
 
     init(_ slots: ProcessSlots) { self.slots = slots }
@@ -45,9 +45,9 @@ final class ProcessPins: Sendable {
         unused.append(place)
     }
 
-    // MARK: Without the monitor
+    // MARK: Without the lock
 
-    /// Lets readers pin by ``pinForReader(_:)`` from now on. The caller holds the store's monitor.
+    /// Lets readers pin by ``pinForReader(_:)`` from now on. The caller holds the store's lock.
     func admitReaders() {
         let memory = slots.file.memory
         if memory[slots.ownWords.pinsUsed] < Layout.readerPins { memory[slots.ownWords.pinsUsed] = UInt32(used) }

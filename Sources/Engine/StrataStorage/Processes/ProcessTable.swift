@@ -16,7 +16,7 @@ internal import StrataFiles
 
 /// This process's membership in the table of all processes that have a store open.
 ///
-/// Concurrency: every member may be called from any thread, except the pins, which the store's monitor guards.
+/// Concurrency: every member may be called from any thread, except the pins, which the store's lock guards.
 final class ProcessTable: Sendable {
     /// Microseconds after which a waiting thread checks that the process it waits for lives.
     static let step = 100_000

@@ -19,7 +19,7 @@ struct PublishedVersions: Sendable {
     /// Counts publications, so that a change is seen without reading the version.
     var publication: UInt64 { memory[Layout.publication] }
 
-    /// Publishes a version as the newest. The owner of writing calls it, under its store's monitor.
+    /// Publishes a version as the newest. The owner of writing calls it, under its store's lock.
     /// - Returns: the number of this publication.
     @discardableResult
     func publish(_ version: UInt64, _ root: NodeReference, _ file: FileExtent) -> UInt64 {

@@ -10,7 +10,7 @@ enum WritingRole {
     case beside
 }
 
-/// A store's state about other processes that have it open. Guarded by the store's monitor.
+/// A store's state about other processes that have it open. Guarded by the store's lock.
 struct OtherProcesses {
     /// Threads of this process that wait until the owner, another process, has published a version.
     var waiters = 0

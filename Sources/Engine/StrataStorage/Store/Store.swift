@@ -23,8 +23,7 @@ package final class Store: Sendable {
     package let isReplayedInMemory: Bool
     let pages: PageMap
     let reader: PageReader
-    /// Guarded by its own lock.
-    nonisolated(unsafe) let allocator: PageAllocator
+    let allocator: PageAllocator
     let fileSystem: any FileSystem
     /// The process table; nil while this process keeps the store for itself.
     var processes: ProcessTable? { commits.processes }

@@ -2,27 +2,29 @@ internal import StrataFiles
 
 /// The write lock of a process: one transaction at a time, first come, first served.
 ///
-/// A transaction holds it, not a thread. Each waiter sleeps on a monitor of its own, so that a release wakes one thread
+/// A transaction holds it, not a thread. Each waiter sleeps on a lock of its own, so that a release wakes one thread
 /// only.
 final class WriteGate: Sendable {
-    private let scheduling: any Scheduling
-    private let monitor: any Monitor
-    private let origin = ProcessOrigin()
-    /// Guarded by `monitor`.
-    @exclusivity(unchecked) private nonisolated(unsafe) var isHeld = false
-    @exclusivity(unchecked) private nonisolated(unsafe) var waiters: [Waiter] = []
-    @exclusivity(unchecked) private nonisolated(unsafe) var firstWaiter = 0
+    private struct Queue {
+        var isHeld = false
+        var waiters: [Waiter] = []
+        var firstWaiter = 0
+    }
 
     private final class Waiter: Sendable {
-        let monitor: any Monitor
-        /// Guarded by `monitor`.
-        nonisolated(unsafe) var isServed = false
-        init(_ monitor: any Monitor) { self.monitor = monitor }
+        let isServed: Guarded<Bool>
+        init(_ monitor: any Monitor) { isServed = Guarded(false, by: monitor) }
+
+        func waitUntilServed() { isServed.whileHeld { held in while !held.state { held.wait() } } }
     }
+
+    private let scheduling: any Scheduling
+    private let queue: Guarded<Queue>
+    private let origin = ProcessOrigin()
 
     init(_ scheduling: any Scheduling) {
         self.scheduling = scheduling
-        monitor = scheduling.makeMonitor("write gate")
+        queue = Guarded(Queue(), by: scheduling.makeMonitor("write gate"))
     }
 
     /// Waits for the gate.
@@ -46,24 +48,24 @@ final class WriteGate: Sendable {
 
     /// - Returns: false if the deadline passed first.
     private func wait(until deadline: Deadline) -> Bool {
-        let waiter: Waiter? = monitor.withLock {
-            if !isHeld {
-                isHeld = true
+        let waiter: Waiter? = queue.withState { queue in
+            if !queue.isHeld {
+                queue.isHeld = true
                 return nil
             }
             let waiter = Waiter(scheduling.makeMonitor("writer"))
-            waiters.append(waiter)
+            queue.waiters.append(waiter)
             return waiter
         }
         guard let waiter else { return true }
         scheduling.yield(at: "write gate")
-        let isServed = waiter.monitor.withLock {
-            while !waiter.isServed { if !waiter.monitor.wait(until: deadline) { break } }
-            return waiter.isServed
+        let isServed = waiter.isServed.whileHeld { held in
+            while !held.state { if !held.wait(until: deadline) { break } }
+            return held.state
         }
         if isServed || !withdraw(waiter) {
             // No longer in the queue: the releasing thread has chosen this waiter, and is about to mark it as served.
-            waiter.monitor.withLock { while !waiter.isServed { waiter.monitor.wait() } }
+            waiter.waitUntilServed()
             return true
         }
         return false
@@ -71,40 +73,41 @@ final class WriteGate: Sendable {
 
     /// - Returns: false if the waiter was not in the queue any more.
     private func withdraw(_ waiter: Waiter) -> Bool {
-        monitor.withLock {
-            guard let place = waiters[firstWaiter...].firstIndex(where: { $0 === waiter }) else { return false }
-            waiters.remove(at: place)
+        queue.withState { queue in
+            let waiting = queue.waiters[queue.firstWaiter...]
+            guard let place = waiting.firstIndex(where: { $0 === waiter }) else { return false }
+            queue.waiters.remove(at: place)
             return true
         }
     }
 
     /// Whether a thread waits for the gate.
-    var hasWaiters: Bool { monitor.withLock { firstWaiter < waiters.count } }
+    var hasWaiters: Bool { queue.withState { $0.firstWaiter < $0.waiters.count } }
 
     fileprivate func release() {
-        // In a forked child, a thread of the parent may have held the monitor at the fork.
+        // In a forked child, a thread of the parent may have held the lock at the fork.
         if origin.isForked { return }
-        let next: Waiter? = monitor.withLock {
-            if firstWaiter == waiters.count {
-                waiters.removeAll(keepingCapacity: true)
-                firstWaiter = 0
-                isHeld = false
+        let next: Waiter? = queue.withState { queue in
+            if queue.firstWaiter == queue.waiters.count {
+                queue.waiters.removeAll(keepingCapacity: true)
+                queue.firstWaiter = 0
+                queue.isHeld = false
                 return nil
             }
             #if Zoo
-                if PlantedMistake.lastWriterFirst.isPlanted { return waiters.removeLast() }
+                if PlantedMistake.lastWriterFirst.isPlanted { return queue.waiters.removeLast() }
             #endif
-            defer { firstWaiter += 1 }
-            if firstWaiter > 64 {
-                waiters.removeFirst(firstWaiter)
-                firstWaiter = 0
+            defer { queue.firstWaiter += 1 }
+            if queue.firstWaiter > 64 {
+                queue.waiters.removeFirst(queue.firstWaiter)
+                queue.firstWaiter = 0
             }
-            return waiters[firstWaiter]
+            return queue.waiters[queue.firstWaiter]
         }
         guard let next else { return }
-        next.monitor.withLock {
-            next.isServed = true
-            next.monitor.wakeAll()
+        next.isServed.whileHeld { held in
+            held.state = true
+            held.wakeAll()
         }
     }
 }

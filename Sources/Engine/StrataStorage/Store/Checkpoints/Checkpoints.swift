@@ -25,8 +25,7 @@ final class Checkpoints: PageWriting, Sendable {
     private let file: any File
     private let fileSystem: any FileSystem
     private let commits: Commits
-    /// Guarded by its own lock.
-    private nonisolated(unsafe) let allocator: PageAllocator
+    private let allocator: PageAllocator
     /// Guarded by the write gate.
     @exclusivity(unchecked) private(set) nonisolated(unsafe) var checkpointer: Checkpointer
     let writing: CheckpointWriting

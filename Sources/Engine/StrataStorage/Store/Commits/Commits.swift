@@ -18,8 +18,7 @@ final class Commits: Sendable {
     let processes: ProcessTable?
     let pages: PageMap
     let reader: PageReader
-    /// Guarded by its own lock.
-    nonisolated(unsafe) let allocator: PageAllocator
+    let allocator: PageAllocator
     let origin = ProcessOrigin()
     /// An observer was added since the open: transactions that begin later record what they change.
     let wasObserved = Atomic<Bool>(false)
