@@ -11,10 +11,6 @@ package struct Checkout: Sendable {
     /// The directory of the plans.
     package var plansDirectory: String
 
-    package init(plansDirectory: String) {
-        self.plansDirectory = plansDirectory
-    }
-
     /// The known violations: none if there is no checkout and no file was named.
     package static func knownViolations(
         given: String?, executable: String, registries: Registries? = nil

@@ -50,11 +50,6 @@ package struct PlanEntry: Sendable {
 package struct PlanParameter: Sendable {
     package var name: PlanName
     package var values: [PlanName]
-
-    package init(name: PlanName, values: [PlanName]) {
-        self.name = name
-        self.values = values
-    }
 }
 
 /// What a run does: a JSON5 file in Benchmarks/Plans.

@@ -9,12 +9,6 @@ package struct Revision: Hashable, Sendable {
     /// The first line of its message.
     package var subject: String
 
-    package init(name: String, commit: String, subject: String) {
-        self.name = name
-        self.commit = commit
-        self.subject = subject
-    }
-
     package var shortCommit: String { String(commit.prefix(12)) }
 
     /// For people: `v0.2 (1a2b3c4d5e6f Area: what changed)`.

@@ -43,11 +43,6 @@ package struct WorkerLimits: Sendable {
     /// The time at which the worker counts as hung, on the monotonic clock.
     package var hangTime: UInt64
     package var memoryBytes: UInt64
-
-    package init(hangTime: UInt64, memoryBytes: UInt64) {
-        self.hangTime = hangTime
-        self.memoryBytes = memoryBytes
-    }
 }
 
 /// A running worker process. It collects the worker's output, and enforces its limits.

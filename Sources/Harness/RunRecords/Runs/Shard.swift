@@ -74,14 +74,6 @@ package struct MergedShard: Hashable, Sendable {
     package var startTime: Int
     package var machine: Machine
     package var cases: [String]
-
-    package init(shard: Shard, id: String, startTime: Int, machine: Machine, cases: [String]) {
-        self.shard = shard
-        self.id = id
-        self.startTime = startTime
-        self.machine = machine
-        self.cases = cases
-    }
 }
 
 extension RunHeader {
