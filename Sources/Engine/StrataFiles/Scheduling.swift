@@ -14,7 +14,8 @@ package protocol Scheduling: Sendable {
     /// A point at which a deterministic scheduler may switch threads. No effect otherwise.
     func yield(at point: StaticString)
 
-    /// The deadline this many microseconds from now; ``Deadline/never`` without a clock, or if the clock cannot hold it.
+    /// The deadline this many microseconds from now; ``Deadline/never`` without a clock, and for a time that the clock
+    /// cannot hold.
     func deadline(after microseconds: Int) -> Deadline
 
     /// Microseconds until a deadline; 0 once it has passed.

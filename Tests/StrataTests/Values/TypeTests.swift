@@ -125,7 +125,6 @@ import Testing
     /// link. A small number was then stored as no object.
     @Test func `a custom type of one word that is stored as an object is no link`() throws {
         try #require(MemoryLayout<Cell?>.size == MemoryLayout<UInt>.size)
-        try #require(MemoryLayout<Cell??>.size == MemoryLayout<UInt>.size)
         let realm = try makeRealm([Board.self])
         let board = Board(value: ["id": 1])
         (board.cell, board.other) = (Cell(x: 5, y: 0, z: 0), Cell(x: 7, y: 0, z: 0))
