@@ -18,7 +18,7 @@ struct ABCommand: Command {
         CommandExample("ab --a OLD --b NEW --scenario commit", "two programs, built before"),
         CommandExample(
             "ab --a-ref HEAD~20 --b-ref HEAD --scenario commit --engine strata",
-            "two revisions; assay builds them and keeps the builds"),
+            "two revisions, built and kept"),
     ]
     let exitStatus = "0 B is slower in no case, 2 B is slower, by two batches, 3 the machine was too unsteady to tell"
     let options =
