@@ -19,7 +19,7 @@ internal import Synchronization
 /// record waits to be appended. `sync` may run at the same time on another thread.
 package final class LogFile: @unchecked Sendable {  // mutable state: used by one thread at a time, see above
     /// The file of the batches. A thread holds the lock while it writes a batch, and while a copy replaces the file.
-    private let place: Mutex<Place>
+    private let place: Guarded<Place>
     package let path: String
     package let header: LogHeader
     let epoch: LogEpoch
@@ -47,11 +47,13 @@ package final class LogFile: @unchecked Sendable {  // mutable state: used by on
         var names: LogNames?
     }
 
-    private init(_ file: any File, header: LogHeader, names: LogNames?, sealing: LogSealing?) {
+    private init(
+        _ file: any File, header: LogHeader, names: LogNames?, sealing: LogSealing?, scheduling: any Scheduling
+    ) {
         self.sealing = sealing
         self.header = header
         path = file.path
-        place = Mutex(Place(file: file, names: names))
+        place = Guarded(Place(file: file, names: names), by: scheduling.makeMonitor("log"))
         canAppend = names != nil
         epoch = LogEpoch(storeID: header.storeID, salt: header.salt)
         nextOffset = LogFormat.start(ofHalf: 0, halfBytes: header.halfBytes)
@@ -59,7 +61,7 @@ package final class LogFile: @unchecked Sendable {  // mutable state: used by on
 
     deinit { buffer.deallocate() }
 
-    var file: any File { place.withLock { $0.file } }
+    var file: any File { place.withState { $0.file } }
 
     /// Size of the file.
     package var byteCount: Int { LogFormat.fileBytes(halfBytes: header.halfBytes) }
@@ -112,11 +114,13 @@ extension LogFile {
     /// Creates a log full of zeros, and syncs it and its directory. An existing file is removed; the caller guarantees
     /// that no durable header slot requires it.
     ///
+    /// - Parameter scheduling: makes the lock that a thread holds while it writes a batch.
     /// - Throws: `noSpace`, `file`. The new file is removed then.
     /// - Complexity: writes the whole file, in pieces of 16 KiB: larger ones make every later small write slower.
     package static func create(
         fileSystem: any FileSystem, path: String, beside data: String, storeID: RandomID, salt: RandomID,
-        halfBytes: Int, baseVersion: TransactionID, cipher: (any Cipher)? = nil
+        halfBytes: Int, baseVersion: TransactionID, cipher: (any Cipher)? = nil,
+        scheduling: any Scheduling = SystemScheduling()
     ) throws(StorageError) -> LogFile {
         precondition(halfBytes >= Format.pageSize && halfBytes <= LogFormat.maxHalfBytes)
         precondition(halfBytes % Format.pageSize == 0, "a half is whole pages")
@@ -135,7 +139,8 @@ extension LogFile {
                 throw error
             }
             return LogFile(
-                file, header: header, names: try names.ofFiles(file), sealing: LogSealing(cipher, storeID, fileSystem))
+                file, header: header, names: try names.ofFiles(file),
+                sealing: LogSealing(cipher, storeID, fileSystem), scheduling: scheduling)
         } catch {
             throw StorageError(error)
         }
@@ -172,7 +177,9 @@ extension LogFile {
             throw error.isOlderFormat ? .logMismatch(path: path) : error
         }
         guard header.storeID == storeID && header.salt == salt else { throw .logMismatch(path: path) }
-        return LogFile(file, header: header, names: nil, sealing: LogSealing(cipher, storeID, fileSystem))
+        return LogFile(
+            file, header: header, names: nil, sealing: LogSealing(cipher, storeID, fileSystem),
+            scheduling: SystemScheduling())
     }
 
     /// Header of the log at a path; nil if there is none. It tells which store and checkpoint the log belongs to, if no
@@ -275,15 +282,13 @@ extension LogFile {
         plan.payloadChecksum = epoch.checksum(base + LogFormat.batchHeaderSize, plan.payloadBytes)
         let checksum = plan.store(base, epoch)
         let offset = Int64(nextOffset)
-        let failure = place.withLock { (place) -> FileError? in
-            do throws(FileError) { try place.file.write(UnsafeRawBufferPointer(batch), at: offset) } catch {
-                return error
+        do throws(FileError) {
+            try place.withState { (place) throws(FileError) in
+                try place.file.write(UnsafeRawBufferPointer(batch), at: offset)
             }
-            return nil
-        }
-        if let failure {
+        } catch {
             _ = failed.set()
-            throw StorageError(failure)
+            throw StorageError(error)
         }
         previous = checksum
         nextOffset += LogFormat.stride(payloadBytes: plan.payloadBytes)
@@ -343,26 +348,20 @@ extension LogFile {
     /// Checks that recovery will find the log by its name. If the name leads to another file, or to none, a copy gets
     /// the name, and further batches go there.
     private func confirmName() throws(StorageError) {
-        guard let names = place.withLock({ $0.names }), try names.isLogGone else { return }
+        guard let names = place.withState({ $0.names }), try names.isLogGone else { return }
         mark(.logWrittenAgain)
         let count = byteCount
-        let failure = place.withLock { (place) -> StorageError? in
-            do throws(StorageError) {
-                // Another thread that synced may have copied the log.
-                guard let names = place.names, try names.isLogGone else { return nil }
-                // Another thread may still sync the old file: that closes when its last reference ends.
-                (place.file, place.names) = try names.copy(of: place.file, count: count)
-            } catch {
-                return error
-            }
-            return nil
+        try place.withState { (place) throws(StorageError) in
+            // Another thread that synced may have copied the log.
+            guard let names = place.names, try names.isLogGone else { return }
+            // Another thread may still sync the old file: that closes when its last reference ends.
+            (place.file, place.names) = try names.copy(of: place.file, count: count)
         }
-        if let failure { throw failure }
     }
 
     /// If this log is a copy that took the log's name, renames it, so that no open finds it beside another data file.
     /// The caller has seen that the data file's name leads to another file by now.
-    func giveUpCopy() { place.withLock { $0.names }?.giveUpCopy() }
+    func giveUpCopy() { place.withState { $0.names }?.giveUpCopy() }
 
     /// The last LSN that a sync has covered, for a header slot.
     package var reached: UInt64 { synced.load(ordering: .acquiring) }

@@ -272,7 +272,7 @@ final class Checkpoints: PageWriting, Sendable {
             made = try LogFile.create(
                 fileSystem: fileSystem, path: Store.logPath(path), beside: path, storeID: checkpointer.slot.storeID,
                 salt: salt, halfBytes: plannedHalfBytes, baseVersion: checkpointer.slot.checkpoint,
-                cipher: options.cipher)
+                cipher: options.cipher, scheduling: options.scheduling)
         } catch {
             guard case .noSpace = error else { throw error }
             log.putOff(afterCommits: count)
