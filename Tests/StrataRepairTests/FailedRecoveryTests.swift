@@ -106,6 +106,21 @@ import Testing
         #expect(try disk.base.bytes(Store.logPath(Self.path + ".damaged-2")) == image.log)
     }
 
+    /// The user has removed the copy of the data file, or the process died between the removal of both.
+    @Test("a recovery passes over the log of a copy that is gone")
+    func logWithoutCopy() throws {
+        var image = try FileImages.withLog(seed: 4, steps: 60, commits: 8)
+        image.log = try FileImages.withLog(seed: 5, steps: 60, commits: 8).log
+        let disk = try FileImages.Disk(image)
+        let left = Store.logPath(Self.path + ".damaged-1")
+        try disk.put([7, 7], at: left)
+        var options = FileImages.options
+        options.fileSystem = disk
+        try Repair.open(path: Self.path, options: options, onDamage: .startAfresh).close()
+        #expect(try disk.bytes(left) == [7, 7] && disk.status(Self.path + ".damaged-1") == nil)
+        #expect(try disk.bytes(Self.path + ".damaged-2") == image.data)
+    }
+
     /// The new store is at the path by then: the copies are all that is left of the damaged one.
     @Test("copies stay if a recovery fails after it has replaced the store")
     func replaced() throws {

@@ -10,7 +10,8 @@ internal import StrataStorage
 //    damaged store beside them is gone.
 // 5. A recovery replaces only the file in which its caller found the damage. Another recovery may have put a new store
 //    in its place since then, and a process may have written to the new store.
-// 6. A recovery that fails leaves no file of its own: a full disk would be fuller after each attempt.
+// 6. A recovery that throws before it has replaced the store removes its files, as far as it can: a full disk would be
+//    fuller after each attempt.
 
 /// One recovery from damage: makes a new store as the policy says, and replaces the damaged one by it.
 struct DamageRecovery {
@@ -231,7 +232,7 @@ struct DamageRecovery {
     private func keep(_ copies: inout [String]) throws(StorageError) -> DamageReport {
         var number = 1
         do throws(FileError) {
-            while try fileSystem.status("\(path).damaged-\(number)") != nil { number += 1 }
+            while try isTaken("\(path).damaged-\(number)") { number += 1 }
         } catch {
             throw StorageError(error)
         }
@@ -252,12 +253,18 @@ struct DamageRecovery {
         return report
     }
 
+    /// Whether a copy of a data file stands at the path, or the log of one that is gone: a recovery overwrites neither.
+    private func isTaken(_ copy: String) throws(FileError) -> Bool {
+        if try fileSystem.status(copy) != nil { return true }
+        return try fileSystem.status(Store.logPath(copy)) != nil
+    }
+
     /// Removes the copies that this recovery has made, unless it has replaced the damaged store.
     private func discard(_ copies: [String]) {
         // An error is dropped: the caller throws the first one. Copies that stay are complete.
         do throws(FileError) {
             guard try fileSystem.leads(path, to: damaged) else { return }
-            for copy in copies { try fileSystem.remove(copy) }
+            for copy in copies.reversed() { try fileSystem.remove(copy) }
         } catch {}
     }
 
