@@ -17,6 +17,8 @@ struct ScheduleSearch {
     /// The test, as `SUITE/FUNCTION`. The filter in a message begins with the target, since the name of one suite ends
     /// like that of another one.
     let name: String
+    /// Tells of a failing schedule.
+    var report: (Comment) -> Void = { Issue.record($0) }
 
     /// Visits schedules in the order of their preemptions, and records an issue for the first that fails.
     func exploreAll(_ history: (any ScheduleChoosing) throws -> Void) throws {
@@ -29,7 +31,7 @@ struct ScheduleSearch {
             var isComplete = false
             repeat {
                 do { try history(exploration) } catch {
-                    Issue.record(
+                    report(
                         """
                         \(name): \(error)
                         repeat with: SIMULATION_SCHEDULE='\(exploration.description)' \
@@ -52,7 +54,7 @@ struct ScheduleSearch {
         var seed = Self.firstSeed
         repeat {
             do { try history(Seed(seed)) } catch {
-                Issue.record(
+                report(
                     """
                     \(name): \(error)
                     repeat with: SIMULATION_SEED=\(seed) swift test --filter Simulation.\(name)
