@@ -170,4 +170,22 @@ import Testing
         #expect(realm.objects(TallyRow.self)[0].title == "the owner's title")
         #expect(realm.objects(TallyRow.self)[0].tally.count == 3)
     }
+
+    /// The planted mistake: `DefaultRow.insert` does not ask the encoder. The row of the class that is known by name
+    /// alone is then encoded in the owner's cells.
+    @Test func `a conversion that adds an object of a class without a Swift type fails the write, too`() throws {
+        let file = TemporaryFile()
+        _ = try Realm(configuration: file.configuration([TallyRow.self, NamedPart.self]))
+        let realm = try Realm(configuration: file.configuration([TallyRow.self]))
+        let error = #expect(throws: Realm.Error.self) {
+            try realm.write {
+                let row = TallyRow(value: ["id": 1, "title": "the owner's title"])
+                row.tally = Tally(3)
+                Tally.atConversion = { realm.dynamicCreate("NamedPart", value: ["id": 9, "name": "inner"]) }
+                realm.add(row)
+            }
+        }
+        #expect(error?.code == .wrongState && error?.message.contains("NamedPart is added by persistableValue") == true)
+        #expect(realm.objects(TallyRow.self).isEmpty && realm.dynamicObjects("NamedPart").isEmpty)
+    }
 }

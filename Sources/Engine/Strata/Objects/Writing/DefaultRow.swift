@@ -36,6 +36,7 @@ struct DefaultRow {
             write.noteParent(access, fresh._key)
             return fresh._frame == nil ? instance.invalidObject(access, key: nil) : fresh
         }
+        if write.encoder.refusesInner(access) { return instance.invalidObject(access, key: nil) }
         var values: [_StoredValue] = []
         for column in write.transaction.view.schema.tables[access.table].columns {
             if let primary = access.primary, let primaryKey, primary.column == values.count {

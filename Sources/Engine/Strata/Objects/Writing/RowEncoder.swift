@@ -29,18 +29,23 @@ public final class _RowEncoder {
 
     deinit { cells.deallocate() }
 
+    /// Fails the write if a row is being encoded already: a custom type's conversion, which is the program's code, adds
+    /// an object of this class.
+    /// - Returns: whether it does.
+    func refusesInner(_ access: ClassAccess) -> Bool {
+        if current == nil { return false }
+        instance.fail(
+            RealmError(
+                .wrongState,
+                "a \(access.name) is added by persistableValue, while another object is being stored; add it before "
+                    + "that object"))
+        return true
+    }
+
     /// A cell for each column of the class's table, from the fields of `object`. Valid until the next row is encoded,
-    /// and while the object lives. Fails the write if a row is being encoded already: a custom type's conversion, which
-    /// is the program's code, has added an object.
+    /// and while the object lives. Fails the write as ``refusesInner(_:)`` does.
     func encode(_ object: ObjectBase, _ access: ClassAccess) -> UnsafeBufferPointer<Cell> {
-        guard current == nil else {
-            instance.fail(
-                RealmError(
-                    .wrongState,
-                    "a \(access.name) is added by persistableValue, while another object is being stored; add it "
-                        + "before that object"))
-            return UnsafeBufferPointer(start: cells, count: 0)
-        }
+        if refusesInner(access) { return UnsafeBufferPointer(start: cells, count: 0) }
         reserve(access.columnCount)
         scratch.clear()
         current = .passUnretained(object)
@@ -94,6 +99,7 @@ public final class _RowEncoder {
     }
 
     /// A cell for each value. Valid until the next row is encoded.
+    /// - Precondition: no row is being encoded; see ``refusesInner(_:)``.
     func encode(_ values: [_StoredValue]) -> UnsafeBufferPointer<Cell> {
         reserve(values.count)
         scratch.clear()
