@@ -182,9 +182,11 @@
             }
             guard let reopened else { throw EngineError(.refused, "the environment is in use by another session") }
             environment = reopened
-            if keyedRows != nil && reader == nil { try beginReader() }
+            if failure == nil && !isRenamed { failure = EngineError(.refused, "cannot rename \(copy)") }
+            if keyedRows != nil && reader == nil {
+                do throws(EngineError) { try beginReader() } catch { failure = failure ?? error }
+            }
             if let failure { throw failure }
-            if !isRenamed { throw EngineError(.refused, "cannot rename \(copy)") }
         }
     }
 #endif

@@ -70,8 +70,10 @@ enum LibraryText {
         var settings: [EngineSetting] = []
         for line in lines(text) {
             let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(trimmed)
-            guard parts.count == 2, !parts[0].isEmpty else {
-                throw LibraryTextError("settings", line, known: ["NAME = VALUE"])
+            guard parts.count == 2, !parts[0].isEmpty, !EngineSetting.ofLibraries.contains(parts[0]),
+                !settings.contains(where: { $0.name == parts[0] })
+            else {
+                throw LibraryTextError("settings", line, known: ["NAME = VALUE, each NAME once, not of Assay's own"])
             }
             settings.append(EngineSetting(parts[0], parts[1]))
         }

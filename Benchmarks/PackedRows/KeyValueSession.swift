@@ -136,7 +136,7 @@ extension KeyValueSession {
         try RowPacker.with(rows, as: table) { packer throws(EngineError) in
             // Two writers must not insert rows with the same index.
             try change { writer throws(EngineError) in
-                let first = try writer.nextKey(table)
+                let first = try writer.firstKey(table, of: rows.rowCount)
                 for row in 0..<rows.rowCount {
                     if let own = packer.key(row) {
                         key.set(table.number, own)

@@ -132,6 +132,14 @@ extension KeyValueWriter {
         return last + 1
     }
 
+    /// As ``nextKey(_:)``, if the keys of so many rows follow one another from there.
+    @inlinable
+    package func firstKey(_ table: PackedTable, of count: Int) throws(EngineError) -> Int64 {
+        let first = try nextKey(table)
+        guard first <= .max - Int64(count) else { throw Self.noNextKey }
+        return first
+    }
+
     @usableFromInline
     static var noNextKey: EngineError { KeyedRows.noNextKey }
 }

@@ -105,10 +105,12 @@ struct KeyValueSessionTests {
     func noNextKey() throws {
         let tables = rows(hasKeys: false)
         let session = try ScriptedSession(tables)
-        session.store.last = .max
-        let error = try #require(throws: EngineError.self) { try session.insertAll(tables.main) }
-        #expect(error.message == KeyedRows.noNextKey.message)
-        #expect(session.store.calls.isEmpty)
+        for last in [Int64.max, Int64.max - 2] {
+            session.store.last = last
+            let error = try #require(throws: EngineError.self) { try session.insertAll(tables.main) }
+            #expect(error.message == KeyedRows.noNextKey.message)
+            #expect(session.store.calls.isEmpty)
+        }
     }
 
     @Test("rows with own keys are inserted under these")

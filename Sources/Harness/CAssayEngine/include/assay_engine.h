@@ -222,8 +222,9 @@ typedef struct assay_engine {
     uint32_t threads;
 
     /*
-     * Returns the engine's settings for one of enum assay_durability, one line for each: "NAME = VALUE". Reports show
-     * them. Returns NULL if the engine does not have that class of durability; it must have at least one.
+     * Returns the engine's settings for one of enum assay_durability, one line for each: "NAME = VALUE", each NAME
+     * once, and none of them "library" or "ASSERTIONS". Reports show them. Returns NULL if the engine does not have
+     * that class of durability; it must have at least one.
      */
     const char *(*settings)(uint32_t durability);
 

@@ -83,13 +83,19 @@ extension Engine {
     package var librarySettings: [EngineSetting] {
         var list = compiledSettings
         if let peerLibrary {
-            list.append(EngineSetting("library", "\(peerLibrary.path) (digest \(peerLibrary.digest))"))
+            list.append(EngineSetting(EngineSetting.library, "\(peerLibrary.path) (digest \(peerLibrary.digest))"))
         }
         if !assertions.isEmpty {
-            list.append(EngineSetting(Self.assertionSetting, "COMPILED IN: \(assertions.joined(separator: ", "))"))
+            list.append(EngineSetting(EngineSetting.assertions, "COMPILED IN: \(assertions.joined(separator: ", "))"))
         }
         return list
     }
+}
 
-    private static var assertionSetting: String { "ASSERTIONS" }
+extension EngineSetting {
+    fileprivate static let library = "library"
+    fileprivate static let assertions = "ASSERTIONS"
+
+    /// Names of the settings in ``Engine/librarySettings``. A record has each name once, so no engine may use these.
+    package static let ofLibraries = [library, assertions]
 }

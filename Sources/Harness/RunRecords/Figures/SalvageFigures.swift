@@ -62,9 +62,11 @@ extension CaseResult {
         var list: [SalvageFigures] = []
         for sample in findings.samples where sample.metric.name == Metric.salvageCount.name {
             let parts = sample.label.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
-            guard parts.count == 2, let count = SalvageFigures.Count(rawValue: parts[1]) else { continue }
+            guard parts.count == 2, let count = SalvageFigures.Count(rawValue: parts[1]),
+                let number = Int(exactly: sample.value.rounded())
+            else { continue }
             if list.last?.fault != parts[0] { list.append(SalvageFigures(fault: parts[0])) }
-            list[list.count - 1][count] = Int(exactly: sample.value.rounded()) ?? 0
+            list[list.count - 1][count] = number
         }
         return list
     }
