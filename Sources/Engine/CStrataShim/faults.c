@@ -10,7 +10,8 @@
 // 1. A thread claims an entry by `used`, fills it in, and makes it valid with the store to `length`. The signal handler
 //    reads only base and length, so it needs no lock and may run at any moment on any thread.
 // 2. Blocks of entries are only added, never moved or freed.
-// 3. The handler passes a signal outside the watched ranges, and one that a process sent, to the previous handler.
+// 3. The handler passes a signal outside the watched ranges, and (tested on Linux) one that a process sent, to the
+//    previous handler.
 
 enum { entries_per_block = 256 };
 

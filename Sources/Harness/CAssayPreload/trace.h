@@ -15,7 +15,7 @@
 
 #pragma GCC visibility push(hidden)
 
-// Raised when a record's form or meaning changes; Sources/Harness/ProgramTrials/TraceFile.swift reads it.
+// Raised when a record's form or meaning changes; Sources/Harness/ProgramTrials/Recording/TraceFile.swift reads it.
 #define ASSAY_TRACE_VERSION 2
 #define ASSAY_TRACE_MAGIC 0x41594153u
 

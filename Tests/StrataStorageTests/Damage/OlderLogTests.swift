@@ -184,7 +184,8 @@ import Testing
     func halves() throws {
         let log = try LogFile.create(
             fileSystem: MemoryFileSystem(capacity: 1 << 20), path: "log", beside: "log", storeID: RandomID(1, 2),
-            salt: RandomID(3, 4), halfBytes: 4096, baseVersion: TransactionID(0))
+            salt: RandomID(3, 4), halfBytes: 4096, baseVersion: TransactionID(0),
+            scheduling: SystemScheduling())
         func append(_ lsn: UInt64) throws {
             try [UInt8(1), 2].withUnsafeBytes {
                 try log.append(payload: $0, firstLSN: lsn, lastLSN: lsn, durableTo: lsn - 1)

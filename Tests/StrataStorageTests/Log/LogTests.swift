@@ -16,7 +16,7 @@ private struct LogImage {
     ) throws -> LogFile {
         try LogFile.create(
             fileSystem: fileSystem, path: path, beside: path, storeID: storeID, salt: salt,
-            halfBytes: halfBytes, baseVersion: TransactionID(0))
+            halfBytes: halfBytes, baseVersion: TransactionID(0), scheduling: SystemScheduling())
     }
 
     init(_ fileSystem: any FileSystem, _ log: LogFile) throws {

@@ -8,7 +8,8 @@ import Testing
     private func makeLog(_ name: String = "log", halfBytes: Int = 4096) throws -> LogFile {
         try LogFile.create(
             fileSystem: MemoryFileSystem(capacity: 1 << 20), path: name, beside: name, storeID: RandomID(1, 2),
-            salt: RandomID(3, 4), halfBytes: halfBytes, baseVersion: TransactionID(0))
+            salt: RandomID(3, 4), halfBytes: halfBytes, baseVersion: TransactionID(0),
+            scheduling: SystemScheduling())
     }
 
     private func append(_ log: LogFile, _ lsn: UInt64) throws {

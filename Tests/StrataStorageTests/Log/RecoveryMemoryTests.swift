@@ -73,8 +73,7 @@ import Testing
         let (storeID, salt) = (RandomID(1, 2), RandomID(3, 4))
         let small = try LogFile.create(
             fileSystem: system, path: path, beside: path, storeID: storeID, salt: salt,
-            halfBytes: 1 << 16,
-            baseVersion: TransactionID(0))
+            halfBytes: 1 << 16, baseVersion: TransactionID(0), scheduling: SystemScheduling())
         try [UInt8](repeating: 9, count: 100).withUnsafeBytes {
             try small.append(payload: $0, firstLSN: 1, lastLSN: 1, durableTo: 0)
         }

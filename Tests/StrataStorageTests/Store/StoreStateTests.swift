@@ -33,7 +33,8 @@ private struct StateBench {
         allocator = try SpaceTests.Bench().allocator
         log = try LogFile.create(
             fileSystem: options.fileSystem, path: path + ".log", beside: path, storeID: RandomID(1, 2),
-            salt: RandomID(3, 4), halfBytes: Format.pageSize, baseVersion: TransactionID(0))
+            salt: RandomID(3, 4), halfBytes: Format.pageSize, baseVersion: TransactionID(0),
+            scheduling: options.scheduling)
     }
 }
 
@@ -78,6 +79,8 @@ private struct StateWalk {
     private var needsCheckpoint = false
     /// The last version of the records that a leader has written.
     private var written: UInt64?
+    /// No other thread writes to the log before the lead ends.
+    private var isKept = false
     private var promised: UInt64?
     private var pins: [UInt64] = []
     private var readers: [ReaderPin] = []
@@ -109,7 +112,6 @@ private struct StateWalk {
         case .write: isLeading && written == nil
         case .endLead: written != nil
         case .endBatch: isWriting
-        case .fail: isOwner
         case .beginLog: isWriting && !hasLog
         case .noteSynced: isWriting
         case .beginPromisedSync: !isBusy
@@ -127,7 +129,8 @@ private struct StateWalk {
         case .pin: use == .open && (isOwner || isNewest)
         case .unpin: !pins.isEmpty
         case .unpinAsReader: !readers.isEmpty
-        case .promiseSync, .beginCheckpoint, .endCheckpoint, .beginAttending, .endAttending, .changeWaiters, .tell,
+        case .fail, .promiseSync, .beginCheckpoint, .endCheckpoint, .beginAttending, .endAttending, .changeWaiters,
+            .tell,
             .pinAsReader:
             true
         }
@@ -189,12 +192,21 @@ extension StateWalk {
             #expect(state.step(towards: committed + 1) == .giveUp, "\(place): no such version")
             isLeading = found == .lead
         case .write:
-            state.endWriting(state.beginWriting(), isDone: true, keeping: true)
+            let writing = state.beginWriting()
+            let isDone = random.below(40) != 0
+            let keeping = random.below(2) == 0
+            if !isDone {
+                state.fail()
+                hasFailed = true
+            }
+            state.endWriting(writing, isDone: isDone, keeping: keeping)
+            isKept = keeping && !hasFailed
             written = state.queue.appended
         case .endLead:
             guard let last = written else { return }
-            (written, isLeading) = (nil, false)
-            show(state.endLead(through: last, isSynced: syncsEach, wasKept: true), through: last)
+            let wasKept = isKept
+            (written, isLeading, isKept) = (nil, false, false)
+            show(state.endLead(through: last, isSynced: syncsEach, wasKept: wasKept), through: last)
         case .endBatch:
             if random.below(2) == 0 { state.endBatch() } else { state.endBatch(of: committed) }
             isHeldBack = false
@@ -234,7 +246,8 @@ extension StateWalk {
                 pageCount: Format.firstDataPage, fileCapacity: Format.firstDataPage, protecting: protected + [visible])
             (isOwner, hasLog, isHeldBack) = (true, false, false)
         case .leaveOwnership:
-            state.leaveOwnership(isNewest: true)
+            // False if this process could not take writing over: another one may have published since.
+            state.leaveOwnership(isNewest: random.below(4) != 0)
             (isOwner, hasLog, isHeldBack) = (false, false, false)
         case .commitElsewhere:
             let version = published.version + 1
@@ -319,7 +332,7 @@ extension StateWalk {
         #expect(state.durable == visible && state.visible.version == visible, "\(place): readers see what is durable")
         #expect((state.log != nil) == hasLog && (state.logBytes > 0) == hasLog, "\(place): the log")
         #expect(isOwner || state.log == nil, "\(place): another process's log")
-        #expect(state.queue.isLeading == isBusy, "\(place)")
+        #expect(state.queue.isLeading == isBusy && state.queue.isWriting == isKept, "\(place)")
         #expect(state.queue.synced <= state.durable, "\(place): the log would claim too much")
         #expect(state.isCheckpointing == isCheckpointing && state.isSyncPromised == isPromised, "\(place)")
         #expect(state.others.hasAttendant == isAttending && state.others.waiters == waiters, "\(place)")

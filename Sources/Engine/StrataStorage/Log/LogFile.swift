@@ -120,7 +120,7 @@ extension LogFile {
     package static func create(
         fileSystem: any FileSystem, path: String, beside data: String, storeID: RandomID, salt: RandomID,
         halfBytes: Int, baseVersion: TransactionID, cipher: (any Cipher)? = nil,
-        scheduling: any Scheduling = SystemScheduling()
+        scheduling: any Scheduling
     ) throws(StorageError) -> LogFile {
         precondition(halfBytes >= Format.pageSize && halfBytes <= LogFormat.maxHalfBytes)
         precondition(halfBytes % Format.pageSize == 0, "a half is whole pages")

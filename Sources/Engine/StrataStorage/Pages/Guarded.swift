@@ -1,10 +1,11 @@
 internal import StrataFiles
 
-/// A lock, and the state that can be reached through it alone.
+/// A lock, and the state behind it.
 ///
 /// A function that needs the lock takes the state as `inout`, or a ``Held`` if it also waits or leaves the lock
-/// meanwhile: neither value exists without the lock.
-// Every function is inlined: a call through the metadata of `State` would take longer than the lock.
+/// meanwhile: neither value exists without the lock. A closure can still copy a part of the state out, and a reference
+/// in it (`VisibleVersion`, a `SpaceRegion`) then leads back to the state without the lock.
+// Inlined, so that no call goes through the metadata of `State`.
 struct Guarded<State>: ~Copyable, @unchecked Sendable {
     private let monitor: any Monitor
     private let state: UnsafeMutablePointer<State>
@@ -41,7 +42,7 @@ struct Guarded<State>: ~Copyable, @unchecked Sendable {
         return try body(&held)
     }
 
-    /// The lock, while a thread holds it. Cannot be copied, so no part of it outlives the closure that has it.
+    /// The lock, while a thread holds it. Cannot be copied, so no closure keeps it.
     struct Held: ~Copyable {
         fileprivate let monitor: any Monitor
         fileprivate let pointer: UnsafeMutablePointer<State>

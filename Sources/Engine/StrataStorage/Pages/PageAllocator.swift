@@ -100,8 +100,7 @@ final class PageAllocator: Sendable {
         unprotecting: SupersededVersions? = nil
     ) {
         state.withState { state in
-            if let oldest = unprotecting?.oldest { state.unprotect(oldest) }
-            for version in unprotecting?.others ?? [] { state.unprotect(version) }
+            unprotecting?.forEach { state.unprotect($0) }
             for var extent in extents {
                 extent.freed = freed
                 state.place(extent)
@@ -128,7 +127,7 @@ final class PageAllocator: Sendable {
         }
     }
 
-    /// The free map, for checks.
+    /// The free map, for tests.
     var space: SpaceMap { state.withState { $0.space } }
 
     /// Pages of the contents.

@@ -1,7 +1,7 @@
 /// What the lock of an open store guards, and the transitions between its states.
 ///
-/// A transition changes every part that it concerns, so its callers cannot leave one out. Each stands here once; a test
-/// makes them in any order (`StoreStateTests`). A version that a transition returns as superseded loses one protection
+/// A transition changes every part that it concerns. Each stands here once, and callers use no other way; a test makes
+/// them in any order (`StoreStateTests`). A version that a transition returns as superseded loses one protection
 /// in the allocator; its caller ends that.
 struct StoreState {
     /// Stages of a store's life.
@@ -141,7 +141,7 @@ struct StoreState {
         return versions
     }
 
-    /// Another process owns writing from now on. No thread leads.
+    /// This process does not own writing from now on. No thread leads.
     /// - Parameter isNewest: the visible version is the newest one.
     mutating func leaveOwnership(isNewest: Bool) {
         visible.endOwnership(isNewest: isNewest)

@@ -28,7 +28,8 @@ struct CaseReplay {
     func run(times: Int?) throws -> Int32 {
         let file = read.file
         if read.isEdited {
-            try Output.line("WARNING  \(path) was edited: its digest is that of another text")
+            try Output.line(
+                "WARNING  \(path) was edited: its digest is that of another text. Assay runs the edited case")
         }
         if case .program(let program) = file.subject {
             return try CaseProgram(program).run(expecting: file.got)

@@ -48,7 +48,7 @@ struct BisectText {
             "  \(later) beside \(earlier): \(ratio(comparison.ratio)) (\(ratio(comparison.low)) .. "
             + "\(ratio(comparison.high))), \(measured.finding.rawValue)"
         if measured.finding == .inconclusive {
-            text += "; the rounds would have shown \(percent(comparison.smallestVisible))"
+            text += "; a difference of \(percent(comparison.smallestVisible)) would have shown"
         }
         return text
     }

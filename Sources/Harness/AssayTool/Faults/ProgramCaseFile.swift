@@ -20,7 +20,7 @@ struct ProgramCaseFile {
     static func wanted(_ arguments: Arguments) throws(UsageError) -> ProgramCaseFile? {
         guard let path = arguments.value("--case") else { return nil }
         guard !FileTree.exists(path) else {
-            throw UsageError("--case: \(path) exists, and assay does not write over it", command: arguments.command)
+            throw UsageError("--case: \(path) exists already; name a new file", command: arguments.command)
         }
         let slash = path.lastIndex(of: "/")
         let directory = slash.map { String(path[...$0]) } ?? "."

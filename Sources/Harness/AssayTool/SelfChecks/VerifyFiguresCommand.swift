@@ -36,7 +36,9 @@ struct VerifyFiguresCommand: Command {
         guard rounds > 0, rows > 0 else { throw UsageError("--rounds and --rows are 1 at the least", command: name) }
         let chosen = try choose(list, arguments)
         let directory = arguments.value("--directory") ?? "Reports/verify-figures-\(getpid())"
-        guard !FileTree.exists(directory) else { throw UsageError("\(directory) exists already", command: name) }
+        guard !FileTree.exists(directory) else {
+            throw UsageError("--directory: \(directory) exists already; name a new directory", command: name)
+        }
         let programs = try arguments.value("--controls") ?? controlsDirectory(checkout)
         let control = ControlSide(list: list, programs: programs, directory: directory + "/control", rows: rows)
         let built = Set(chosen.compactMap { control.program($0.engine) }).sorted()

@@ -60,7 +60,7 @@ enum FaultWords {
         "first-open-race": "when several processes made the database at once",
         "compact-vs-readers": "beside a compaction",
         "pinned-reader": "while a reader held an old version",
-        "delete-refill": "after the program deleted all and filled it again",
+        "delete-refill": "after the program deleted all rows and inserted them again",
     ]
 }
 

@@ -14,6 +14,6 @@ struct PostponedChange {
 
     /// The error for a change that would never be made.
     static var lost: RealmError {
-        RealmError(.fail, "a link waits for a row that no call adds; nothing was written")
+        RealmError(.fail, "a link to an unmanaged object outside of add; add the object before the link")
     }
 }

@@ -45,7 +45,9 @@ struct FaultHeatMap: ReportPart {
                 }
             }
             outcomeKey(
-                classPrefix: "h", note: "\u{2717} a promise was broken, ? no answer, \u{B7} cannot be asked", &box)
+                classPrefix: "h",
+                note: "\u{2717} the engine broke a promise, ? no answer, \u{B7} the case does not apply",
+                &box)
         }
     }
 
