@@ -18,8 +18,8 @@ struct CompareCommand: Command {
     var details: [String] {
         [
             "Answers: \(question)", "",
-            "Verdicts, outcomes, settings, and counts that repeat: system calls, syncs, bytes, allocations. The command",
-            "compares no times of two runs; assay ab measures which build is slower.",
+            "Verdicts, outcomes, settings, and counts that repeat: system calls, syncs, bytes, allocations. The",
+            "command compares no times of two runs; assay ab measures which build is slower.",
         ]
     }
 

@@ -32,8 +32,8 @@ extension RunDigest {
     static let salvageNote =
         "Copies of a database, each damaged in one place. A check is missed if it reported no damage though a "
         + "read was wrong or refused. Rows are those of all copies: right if as before the damage, partial if they "
-        + "lack only values that the salvage reported as lost, missing also if the salvage recovered no row. A claim is "
-        + "what the engine reports as lost; some engines report nothing."
+        + "lack only values that the salvage reported as lost, missing also if the salvage recovered no row. A claim "
+        + "is what the engine reports as lost; some engines report nothing."
 
     /// A row per fault and engine, faults in the order of their first case; empty if the run salvaged nothing.
     var salvageRows: [SalvageRow] {
