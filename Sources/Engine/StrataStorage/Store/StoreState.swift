@@ -21,6 +21,8 @@ struct StoreState {
     /// The writer's log, for the leader of a commit. Nil in a process that does not own writing.
     private(set) var log: LogFile?
     private(set) var others = OtherProcesses()
+    /// Threads that sleep until their commits are durable.
+    private var waiters = CommitWaiters()
     /// A checkpoint is being written in the background.
     private(set) var isCheckpointing = false
     /// A thread will sync the log at the end of the interval, under ``Durability/periodic``.
@@ -75,6 +77,15 @@ struct StoreState {
 
     /// Next step of a thread that waits for a version.
     mutating func step(towards version: UInt64) -> CommitQueue.Step { queue.step(towards: version, isOwner: isOwner) }
+
+    /// A thread is about to sleep until a version is durable.
+    mutating func add(_ waiter: CommitWaiter) { waiters.add(waiter) }
+
+    /// As ``CommitWaiters/takeReady(_:isOwner:)``.
+    mutating func takeReadyWaiters() -> ReadyWaiters {
+        if waiters.isEmpty { return ReadyWaiters() }
+        return waiters.takeReady(queue, isOwner: isOwner)
+    }
 
     /// Ends the commit batch.
     mutating func endBatch() { queue.endBatch() }

@@ -106,19 +106,26 @@ struct CommitQueue {
         case giveUp
         /// Write and sync the waiting records, then call ``endLead(through:isSynced:wasKept:)``.
         case lead
-        /// Sleep until the state changes, and ask again.
+        /// Sleep until the next step may be another one, and ask again.
         case sleep
     }
 
+    /// What ``step(towards:isOwner:)`` would return.
     /// - Parameter isOwner: this process is the owner of writing.
-    mutating func step(towards version: UInt64, isOwner: Bool) -> Step {
+    func nextStep(towards version: UInt64, isOwner: Bool) -> Step {
         if durable >= version { return .finish }
         // Without ownership, the commit was lost with this process's slot, or with the process whose version it was
         // based on.
         if hasFailed || !isOwner || version > committed.version { return .giveUp }
-        if isLeading || (waiting.isEmpty && appended <= durable) { return .sleep }
-        isLeading = true
-        return .lead
+        return isLeading || (waiting.isEmpty && appended <= durable) ? .sleep : .lead
+    }
+
+    /// The next step of the calling thread, which leads from now on if that is its step.
+    /// - Parameter isOwner: this process is the owner of writing.
+    mutating func step(towards version: UInt64, isOwner: Bool) -> Step {
+        let step = nextStep(towards: version, isOwner: isOwner)
+        if step == .lead { isLeading = true }
+        return step
     }
 
     /// Begins a sync besides those of commit leaders, for what is durable and not synced yet. No thread leads.

@@ -164,7 +164,7 @@ final class Commits: Sendable {
     func acknowledge(through version: UInt64) {
         whileHeld { held in
             unprotect(held.state.acknowledge(through: version))
-            held.wakeAll()
+            wakeWaiters(&held)
         }
     }
 
@@ -179,24 +179,52 @@ final class Commits: Sendable {
     /// - Returns: false if it may not be durable.
     func waitUntilDurable(_ version: UInt64) -> Bool {
         if origin.isForked { return false }
-        return whileHeld { held in
-            held.state.endBatch(of: version)
-            while true {
-                switch held.state.step(towards: version) {
-                case .finish: return true
-                case .giveUp: return false
-                case .lead:
-                    lead(&held)
-                    held.wakeAll()
-                case .sleep:
-                    mark(.followedLeader)
-                    #if Zoo
-                        if PlantedMistake.followerWithoutSync.isPlanted { return true }
-                    #endif
-                    held.wait()
-                }
+        while true {
+            let (turn, ready) = whileHeld { takeTurn(towards: version, &$0) }
+            // Without the lock, which the woken threads need.
+            ready.wake()
+            switch turn {
+            case .ended(let isDurable): return isDurable
+            case .asking: continue
+            case .asleep(let waiter): if waiter.sleep() == .isDurable { return true }
             }
         }
+    }
+
+    /// State of a thread that waits for a version.
+    private enum Turn {
+        case ended(isDurable: Bool)
+        case asking
+        case asleep(CommitWaiter)
+    }
+
+    /// Takes the next step of a thread that waits for a version.
+    private func takeTurn(towards version: UInt64, _ held: inout Held) -> (Turn, ReadyWaiters) {
+        held.state.endBatch(of: version)
+        switch held.state.step(towards: version) {
+        case .finish: return (.ended(isDurable: true), ReadyWaiters())
+        case .giveUp: return (.ended(isDurable: false), ReadyWaiters())
+        case .lead:
+            lead(&held)
+            // For threads that wait until no thread leads.
+            held.wakeAll()
+            let isDurable = held.state.durable >= version
+            return (isDurable ? .ended(isDurable: true) : .asking, held.state.takeReadyWaiters())
+        case .sleep:
+            mark(.followedLeader)
+            #if Zoo
+                if PlantedMistake.followerWithoutSync.isPlanted { return (.ended(isDurable: true), ReadyWaiters()) }
+            #endif
+            let waiter = CommitWaiter(for: version, scheduling.makeMonitor("commit"))
+            held.state.add(waiter)
+            return (.asleep(waiter), ReadyWaiters())
+        }
+    }
+
+    /// Wakes the threads that wait, after a transition that may end their waiting.
+    func wakeWaiters(_ held: inout Held) {
+        held.wakeAll()
+        held.state.takeReadyWaiters().wake()
     }
 
     /// Writes the waiting records and syncs the log; leaves the lock for both.
@@ -228,7 +256,7 @@ final class Commits: Sendable {
         }
         if !isDone { fail(&held.state) }
         held.state.endWriting(writing, isDone: isDone, keeping: keeping)
-        if writing != nil && !keeping { held.wakeAll() }
+        if writing != nil && !keeping { wakeWaiters(&held) }
     }
 
     /// - Returns: false if the records may not be in the log.
@@ -254,11 +282,11 @@ final class Commits: Sendable {
         mark(.poisoned)
         whileHeld { held in
             fail(&held.state)
-            held.wakeAll()
+            wakeWaiters(&held)
         }
     }
 
-    /// As ``poison()``; the caller, which has the lock, wakes the threads that wait.
+    /// As ``poison()``; the caller, which has the lock, wakes the threads that wait (``wakeWaiters(_:)``).
     func fail(_ state: inout StoreState) {
         state.fail()
         processes?.poison()
@@ -277,6 +305,8 @@ final class Commits: Sendable {
     /// Calls the observers of visible versions, in order. If another thread delivers already, it delivers the notices
     /// of this one, too. No lock is held.
     func deliverNotices() {
+        // Notices are dropped when their versions become visible before the first observer comes.
+        if !wasObserved.load(ordering: .acquiring) { return }
         while true {
             let next = withState { $0.observers.beginTelling(visible: $0.visible.version) }
             guard let next else { return }

@@ -165,7 +165,7 @@ struct StoreClosing {
         let isPinned = commits.whileHeld { held in
             while held.state.queue.isLeading { held.wait() }
             held.state.endClosing(hasFailed: hasFailed)
-            held.wakeAll()
+            commits.wakeWaiters(&held)
             return held.state.visible.isPinned
         }
         checkpoints.log.close()
