@@ -19,7 +19,8 @@ import Testing
         return registry.scenarios
     }
 
-    @Test func `exactly the numbers of scenarios and conditions have a role`() {
+    @Test("exactly the numbers of scenarios and conditions have a role")
+    func everyRole() {
         let conditions = Condition.allCases.map { ("condition", $0.parameter) }
         let all = Self.scenarios().flatMap { scenario in scenario.parameters.map { (scenario.slug, $0) } } + conditions
         #expect(all.count > 200)
@@ -35,7 +36,8 @@ import Testing
     /// the role `size`.
     private static let bounding = ["may take", "may reach", "may write", "allowed", "has to be seen", "never is"]
 
-    @Test func `bounds of an answer are allowances, numbers of trials are efforts`() {
+    @Test("bounds of an answer are allowances, numbers of trials are efforts")
+    func allowancesAndEfforts() {
         for scenario in Self.scenarios() {
             for parameter in scenario.parameters where parameter.role == .size {
                 let words = Self.bounding.filter(parameter.summary.contains)
@@ -47,7 +49,8 @@ import Testing
         }
     }
 
-    @Test func `of a large migration only the rows are minimized`() throws {
+    @Test("of a large migration only the rows are minimized")
+    func minimizedRows() throws {
         let scenario = LargeMigration()
         let test = Case(
             scenario: scenario.slug, family: scenario.family, engine: "strata", dataset: "", size: 0,

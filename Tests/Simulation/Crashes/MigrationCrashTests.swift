@@ -136,19 +136,21 @@ import Testing
         #expect(done > 0 && done < disk.operations - start)
     }
 
-    @Test func `kill-mid-migration: a block killed at any operation starts over or is complete`() throws {
+    @Test("kill-mid-migration: a block killed at any operation starts over or is complete")
+    func killedBlock() throws {
         try sweep { $0.migrationBlock = Self.block }
     }
 
-    @Test func `kill-mid-migration: a plan of several steps killed at any operation starts over or is complete`() throws
-    {
+    @Test("kill-mid-migration: a plan of several steps killed at any operation starts over or is complete")
+    func killedPlan() throws {
         try sweep {
             $0.migrationPlan = Self.plan
             $0.migrationBackup = .untilNextOpen
         }
     }
 
-    @Test func `a full disk ends a migration with an error, and the file is unchanged`() throws {
+    @Test("a full disk ends a migration with an error, and the file is unchanged")
+    func fullDisk() throws {
         let whole = try fill()
         for (name, change) in [
             ("block", { $0.migrationBlock = Self.block }),

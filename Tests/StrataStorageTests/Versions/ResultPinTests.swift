@@ -56,9 +56,8 @@ import Testing
         return false
     }
 
-    @Test func `a transaction's version can be pinned by its reserved pin, however many others are pinned`()
-        throws
-    {
+    @Test("a transaction's version can be pinned by its reserved pin, however many others are pinned")
+    func reservedPin() throws {
         let store = try make()
         var kept = try Self.fill(store, store, free: 1)
         let last = try store.beginWrite()
@@ -83,7 +82,8 @@ import Testing
         withExtendedLifetime((kept, seen)) {}
     }
 
-    @Test func `a reserved pin is returned by a rollback, a failed commit and an end without either`() throws {
+    @Test("a reserved pin is returned by a rollback, a failed commit and an end without either")
+    func returnedPin() throws {
         let store = try make()
         let kept = try Self.fill(store, store, free: 1)
         for round in 0..<4 {
@@ -107,7 +107,8 @@ import Testing
         withExtendedLifetime(kept) {}
     }
 
-    @Test func `a commit without a wait uses its reserved pin, so it need not wait for others`() throws {
+    @Test("a commit without a wait uses its reserved pin, so it need not wait for others")
+    func commitWithoutWait() throws {
         let store = try make(.full)
         let kept = try Self.fill(store, store, free: 1)
         let transaction = try store.beginWrite()
@@ -121,7 +122,8 @@ import Testing
         withExtendedLifetime(kept) {}
     }
 
-    @Test func `a reserved pin works for a guest as well`() throws {
+    @Test("a reserved pin works for a guest as well")
+    func pinOfAGuest() throws {
         let owner = try make()
         let guest = try open()
         var kept = try Self.fill(owner, guest, free: 1)

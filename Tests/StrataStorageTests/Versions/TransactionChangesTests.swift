@@ -82,7 +82,8 @@ import Testing
         try view.locate(CheckedStore.wide, RowKey(key)).flatMap { try view.integer($0, 0) }
     }
 
-    @Test func `a view reads changes before they are placed, and a version's view after`() throws {
+    @Test("a view reads changes before they are placed, and a version's view after")
+    func beforeAndAfterPlacing() throws {
         let changes = begin()
         #expect(changes.isEmpty)
         try changes.apply(schema: CheckedStore.schema)
@@ -98,7 +99,8 @@ import Testing
         #expect(try view.rowCount(CheckedStore.wide) == 100 && integer(view, 7) == 14)
     }
 
-    @Test func `the view cannot be read after the end of the changes`() throws {
+    @Test("the view cannot be read after the end of the changes")
+    func endedChanges() throws {
         let changes = begin()
         try changes.apply(schema: CheckedStore.schema)
         try insert(changes, 1)
@@ -107,7 +109,8 @@ import Testing
         #expect(throws: StorageError.misuse(.transactionEnded)) { try insert(changes, 2) }
     }
 
-    @Test func `a guest claims ownership once, before an operation that needs pages`() throws {
+    @Test("a guest claims ownership once, before an operation that needs pages")
+    func claimedOnce() throws {
         let turn = Turn()
         let changes = begin(turn: turn)
         try changes.apply(schema: CheckedStore.schema)
@@ -120,7 +123,8 @@ import Testing
         changes.endUse(.undone)
     }
 
-    @Test func `a guest claims ownership before a spill takes pages, and its changes cannot be repeated then`() throws {
+    @Test("a guest claims ownership before a spill takes pages, and its changes cannot be repeated then")
+    func claimBeforeSpill() throws {
         let turn = Turn()
         let changes = begin(turn: turn)
         try changes.apply(schema: CheckedStore.schema)
@@ -131,8 +135,8 @@ import Testing
         changes.endUse(.undone)
     }
 
-    @Test(arguments: [false, true])
-    func `without space the changes ask for held pages, but not in a replay`(isReplay: Bool) throws {
+    @Test("without space the changes ask for held pages, but not in a replay", arguments: [false, true])
+    func withoutSpace(isReplay: Bool) throws {
         let full = try Self(isFull: true)
         let changes = full.begin(isReplay: isReplay)
         try changes.apply(schema: CheckedStore.schema)

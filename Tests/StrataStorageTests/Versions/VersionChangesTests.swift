@@ -70,9 +70,8 @@ import Testing
         #expect(try full.changes(of: TableID(1), since: empty).inserted.flatMap { Array($0) } == full.keys(0))
     }
     /// A migration of 100 000 rows once listed 300 000 changes for observers that could not exist yet.
-    @Test func `a transaction that began before the first observer names its tables, later ones their rows`()
-        throws
-    {
+    @Test("a transaction that began before the first observer names its tables, later ones their rows")
+    func firstObserver() throws {
         let history = try FilterHistory(seed: 1, tiny: true)
         let store = history.store
         let heard = Mutex<[CommitNotice]>([])

@@ -34,7 +34,8 @@ import Testing
         return (realm, harbour)
     }
 
-    @Test func `lists, results, sets and linking objects are walked, queried and observed alike`() throws {
+    @Test("lists, results, sets and linking objects are walked, queried and observed alike")
+    func everyKindAlike() throws {
         let (realm, harbour) = try filled()
         let shown: [AnyRealmCollection<Boat>] = [
             AnyRealmCollection(realm.objects(Boat.self)), AnyRealmCollection(harbour.boats),
@@ -63,7 +64,8 @@ import Testing
         #expect(shown.map(\.isEmpty) == [false, true, true, true])
     }
 
-    @Test func `frozen, thawed and resolved it is the same collection`() throws {
+    @Test("frozen, thawed and resolved it is the same collection")
+    func sameWhenFrozen() throws {
         let (realm, harbour) = try filled()
         let boats = AnyRealmCollection(harbour.boats)
         let frozen = boats.freeze()
@@ -75,7 +77,8 @@ import Testing
         #expect(realm.resolve(reference)?.map(\.name) == ["Ole", "Una"])
     }
 
-    @Test func `plain values and unmanaged collections`() throws {
+    @Test("plain values and unmanaged collections")
+    func unmanagedAndPlain() throws {
         let (_, harbour) = try filled()
         let depths = AnyRealmCollection(harbour.depths)
         #expect(Array(depths) == [4, 8, 6])

@@ -13,7 +13,8 @@ import Testing
         @Persisted(originProperty: "moreOthers") var moreOwners: LinkingObjects<Bag>
     }
 
-    @Test func `managed collections are equal when they are the same property of the same object`() throws {
+    @Test("managed collections are equal when they are the same property of the same object")
+    func sameProperty() throws {
         let realm = try makeRealm([Bag.self])
         let (first, second) = (Bag(), Bag())
         for bag in [first, second] {
@@ -40,7 +41,8 @@ import Testing
         #expect(AnyRealmCollection(List([1])) == AnyRealmCollection(List([1])))
     }
 
-    @Test func `another property, a query on it and a copy of it are not equal to it`() throws {
+    @Test("another property, a query on it and a copy of it are not equal to it")
+    func otherProperty() throws {
         let realm = try makeRealm([Bag.self])
         let bag = Bag()
         bag.numbers.append(1)
@@ -61,7 +63,8 @@ import Testing
         #expect(AnyRealmCollection(bag.owners) != AnyRealmCollection(bag.moreOwners))
     }
 
-    @Test func `unmanaged collections are equal when their elements are`() {
+    @Test("unmanaged collections are equal when their elements are")
+    func unmanagedElements() {
         #expect(List([1, 2]) == List([1, 2]) && List([1, 2]) != List([2, 1]))
         #expect(MutableSet(["a", "b"]) == MutableSet(["b", "a"]) && MutableSet(["a"]) != MutableSet(["b"]))
         let (one, other): (Map<String, Int>, Map<String, Int>) = (["a": 1, "b": 2], ["b": 2, "a": 1])

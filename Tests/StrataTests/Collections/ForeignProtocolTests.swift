@@ -176,7 +176,8 @@ extension Realm: Storage {}
         return told
     }
 
-    @Test func `collections of objects and of values notify through an application's protocol`() throws {
+    @Test("collections of objects and of values notify through an application's protocol")
+    func foreignNotifications() throws {
         let (realm, tom) = try world()
         let results = realm.objects(Cat.self).filter("age > 2").sorted(byKeyPath: "name")
         #expect(
@@ -196,7 +197,8 @@ extension Realm: Storage {}
                 == ["initial 5", "initial 5", "4: [0] [] []", "4: [0] [] []"])
     }
 
-    @Test func `results of plain values notify of changes`() throws {
+    @Test("results of plain values notify of changes")
+    func plainValuesNotify() throws {
         let (realm, tom) = try world()
         let least = tom.marks.filter("SELF < 3").sorted(byKeyPath: "self", ascending: true)
         #expect(Array(least) == [1, 1, 2])
@@ -213,7 +215,8 @@ extension Realm: Storage {}
                 == ["initial 2", "initial 2", "3: [] [0] []", "3: [] [0] []"])
     }
 
-    @Test func `results of plain values notify on a queue, and end with their owner`() throws {
+    @Test("results of plain values notify on a queue, and end with their owner")
+    func plainValuesOnAQueue() throws {
         let (realm, tom) = try world()
         let queue = DispatchQueue(label: "foreign")
         let told = Locked<[String]>([])
@@ -239,7 +242,8 @@ extension Realm: Storage {}
         #expect(told.with { $0 } == ["initial [3, 2]", "[3, 2, 4] [] [2]", "[] [0, 1, 2] []"])
     }
 
-    @Test func `sections of plain values notify of changes`() throws {
+    @Test("sections of plain values notify of changes")
+    func plainSectionsNotify() throws {
         let (realm, tom) = try world()
         let sections = tom.marks.sectioned(sortDescriptors: ["self"]) { $0 > 1 }
         #expect(sections.map { Array($0) } == [[1, 1], [2, 3]])
@@ -260,7 +264,8 @@ extension Realm: Storage {}
         entities.filter("age >= %@ AND name != %@", 5, "Ann").map { $0 }
     }
 
-    @Test func `an application's protocol queries, sorts and sums a collection of any kind`() throws {
+    @Test("an application's protocol queries, sorts and sums a collection of any kind")
+    func foreignQueries() throws {
         let (realm, tom) = try world()
         let mia = tom.friends[0]
         #expect(found(tom.friends) == [mia] && found(realm.objects(Cat.self)) == [mia])
@@ -280,7 +285,8 @@ extension Realm: Storage {}
         #expect(tom.kin.sorted(byKeyPath: "name").first??.name == "Mia")
     }
 
-    @Test func `code for any class asks a Realm for objects and for projections`() throws {
+    @Test("code for any class asks a Realm for objects and for projections")
+    func genericRealm() throws {
         let (realm, _) = try world()
         func all<Element: RealmFetchable>(_ type: Element.Type) -> Results<Element> { realm.objects(type) }
         #expect(all(Cat.self).count == 4 && all(CatName.self).sorted(byKeyPath: "name").first?.name == "Ann")

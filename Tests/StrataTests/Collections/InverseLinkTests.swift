@@ -93,8 +93,8 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<3 as Range<UInt64>)
-    func `linking objects are the links of all objects, in a write and behind it`(seed: UInt64) throws {
+    @Test("linking objects are the links of all objects, in a write and behind it", arguments: 0..<3 as Range<UInt64>)
+    func linksOfAllObjects(seed: UInt64) throws {
         var history = try History(seed)
         for step in 0..<6 {
             for hub in history.hubs { history.check(hub, history.spokes) }
@@ -109,7 +109,8 @@ import Testing
         }
     }
 
-    @Test func `count, first, places and the beginning of a walk cost no pass over the links`() throws {
+    @Test("count, first, places and the beginning of a walk cost no pass over the links")
+    func countWithoutAPass() throws {
         let realm = try makeRealm([Spoke.self, Hub.self])
         let hub = Hub(1)
         try realm.write {
@@ -134,7 +135,8 @@ import Testing
         }
     }
 
-    @Test func `a walk has the links of its beginning, whatever is deleted meanwhile`() throws {
+    @Test("a walk has the links of its beginning, whatever is deleted meanwhile")
+    func walkKeepsItsLinks() throws {
         let realm = try makeRealm([Spoke.self, Hub.self])
         let hub = Hub(1)
         try realm.write {

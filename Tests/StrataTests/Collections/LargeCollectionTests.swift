@@ -69,7 +69,8 @@ import Testing
         }
     }
 
-    @Test func `a walk continues on the collection as it was at its start`() throws {
+    @Test("a walk continues on the collection as it was at its start")
+    func walkKeepsItsStart() throws {
         let realm = try makeRealm(LargeCollectionHistory.types)
         let shelf = Shelf()
         let numbers = Array(0..<9000)
@@ -114,7 +115,8 @@ import Testing
         #expect(isWhole.0 && isWhole.1 && isWhole.2)
     }
 
-    @Test func `a large list assigned as a whole changes only where it differs`() throws {
+    @Test("a large list assigned as a whole changes only where it differs")
+    func assignedWhole() throws {
         let realm = try makeRealm(LargeCollectionHistory.types)
         let shelf = Shelf()
         try realm.write { realm.add(shelf) }

@@ -8,7 +8,8 @@ import Testing
         ListEncoding.encode(values).withUnsafeBytes { ListEncoding.decode($0) }
     }
 
-    @Test func `the layout is the documented one`() {
+    @Test("the layout is the documented one")
+    func documentedLayout() {
         #expect(ListEncoding.encode([]) == [])
         #expect(ListEncoding.encode([.integer(1), .integer(-2)]) == [1, 0, 2, 0, 0, 0, 1, 0xFE])
         #expect(ListEncoding.encode([.integer(300)]) == [2, 0, 1, 0, 0, 0, 0x2C, 1])
@@ -20,7 +21,8 @@ import Testing
         #expect(ListEncoding.encode([.bytes([9])]) == [7, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 9])
     }
 
-    @Test func `every kind is decoded as it was encoded`() {
+    @Test("every kind is decoded as it was encoded")
+    func everyKindRoundTrips() {
         let lists: [[_StoredValue]] = [
             [], [.integer(.min), .integer(.max), .null], [.integer(40_000), .integer(-3)], [.integer(1 << 40)],
             [.double(.infinity), .null, .double(-0.5)], [.text(""), .null, .text("日本語")],
@@ -30,7 +32,8 @@ import Testing
         for list in lists { #expect(roundTrip(list) == list) }
     }
 
-    @Test func `bytes of another layout, and truncated ones, are refused`() {
+    @Test("bytes of another layout, and truncated ones, are refused")
+    func otherLayoutIsRefused() {
         let bytes = ListEncoding.encode([.text("abc"), .null, .text("defg")])
         for count in 1..<bytes.count {
             #expect(Array(bytes.prefix(count)).withUnsafeBytes { ListEncoding.decode($0) } == nil)
@@ -45,7 +48,8 @@ import Testing
         }
     }
 
-    @Test func `tags keep their numbers`() {
+    @Test("tags keep their numbers")
+    func keptTags() {
         #expect(ColumnTag(_PropertyShape(.int), isPrimary: false).rawValue == 0)
         #expect(ColumnTag(_PropertyShape(.UUID, isOptional: true), isPrimary: true).rawValue == 12 | 1 << 12 | 1 << 13)
         #expect(ColumnTag(_PropertyShape(.object, collection: .list), isPrimary: false).rawValue == 7 | 1 << 8)
@@ -53,7 +57,8 @@ import Testing
         #expect(ColumnTag(rawValue: 200) == nil)
     }
 
-    @Test func `small strings are built as the standard library builds them`() {
+    @Test("small strings are built as the standard library builds them")
+    func smallStrings() {
         #expect(SmallString.isKnown)
         for text in ["", "a", "1234567", "12345678", "123456789", "fifteen letters", "sixteen letters!", "日本"] {
             let bytes = Array(text.utf8)

@@ -4,7 +4,8 @@ import Testing
 @Suite struct ListRangesTests {
     final class Row: Object { @Persisted var cells: List<Int> }
 
-    @Test(arguments: [false, true]) func `lists take several elements and ranges as arrays do`(managed: Bool) throws {
+    @Test("lists take several elements and ranges as arrays do", arguments: [false, true])
+    func elementsAndRanges(managed: Bool) throws {
         let realm = try makeRealm([Row.self])
         let row = Row()
         if managed { try realm.write { realm.add(row) } }

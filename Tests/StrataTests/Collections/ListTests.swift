@@ -9,7 +9,8 @@ import Testing
         @Persisted var notes: List<Note>
     }
 
-    @Test func `a managed list behaves like an array, for any sequence of changes`() throws {
+    @Test("a managed list behaves like an array, for any sequence of changes")
+    func managedLikeAnArray() throws {
         let realm = try makeRealm([Box.self])
         let box = Box()
         try realm.write { realm.add(box) }
@@ -47,7 +48,8 @@ import Testing
         }
     }
 
-    @Test func `an unmanaged list becomes managed with its owner and keeps its identity`() throws {
+    @Test("an unmanaged list becomes managed with its owner and keeps its identity")
+    func becomesManaged() throws {
         let realm = try makeRealm([Box.self])
         let box = Box()
         let notes = box.notes
@@ -62,7 +64,8 @@ import Testing
         #expect(notes.isEmpty && realm.objects(Note.self).count == 2)
     }
 
-    @Test func `a deleted object leaves every list, with all its occurrences`() throws {
+    @Test("a deleted object leaves every list, with all its occurrences")
+    func deletedObjectLeaves() throws {
         let realm = try makeRealm([Box.self])
         let (box, note) = (Box(), Note("twice"))
         box.notes.append(objectsIn: [note, Note("once"), note])
@@ -73,7 +76,8 @@ import Testing
         #expect(box.notes.map(\.text) == ["once"])
     }
 
-    @Test func `removing an element removes its first occurrence`() throws {
+    @Test("removing an element removes its first occurrence")
+    func firstOccurrenceIsRemoved() throws {
         let realm = try makeRealm([Box.self])
         let box = Box()
         box.numbers.append(objectsIn: [1, 2, 1])
@@ -88,7 +92,8 @@ import Testing
         #expect(box.numbers.first == 2 && box.numbers.last == 1)
     }
 
-    @Test func `an index out of range fails the write, and the handler is called`() throws {
+    @Test("an index out of range fails the write, and the handler is called")
+    func indexOutOfRange() throws {
         let reports = Locked<[String]>([])
         let realm = try makeRealm([Box.self, Note.self]) { report in reports.with { $0.append(report.message) } }
         let box = Box()

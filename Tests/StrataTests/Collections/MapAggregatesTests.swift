@@ -12,9 +12,8 @@ import Testing
         @Persisted var weight = 0.0
     }
 
-    @Test(arguments: [false, true]) func `values of maps, and properties of their objects, are aggregated`(
-        managed: Bool
-    ) throws {
+    @Test("values of maps, and properties of their objects, are aggregated", arguments: [false, true])
+    func valuesAreAggregated(managed: Bool) throws {
         let realm = try makeRealm([Store.self])
         let goods: [String: [String: Any]] = ["p": ["name": "z", "weight": 2.5], "q": ["name": "y", "weight": 1.5]]
         let values: [String: Any] = [
@@ -87,7 +86,8 @@ import Testing
         private func note(_ keys: [String]) { told.append(keys) }
     }
 
-    @Test func `an actor is notified of key paths only, and never by a cancelled task`() async throws {
+    @Test("an actor is notified of key paths only, and never by a cancelled task")
+    func actorOfKeyPaths() async throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Store.self])
         do {
@@ -101,7 +101,8 @@ import Testing
         #expect(await watcher.told == [["p"]])
     }
 
-    @Test func `an actor is notified of a map and of its changes`() async throws {
+    @Test("an actor is notified of a map and of its changes")
+    func actorOfAMap() async throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Store.self])
         do {

@@ -19,7 +19,8 @@ import Testing
         @Persisted(originProperty: "registries") var namedIn: LinkingObjects<Registry>
     }
 
-    @Test func `a managed map behaves like a dictionary, for any sequence of changes`() throws {
+    @Test("a managed map behaves like a dictionary, for any sequence of changes")
+    func managedLikeADictionary() throws {
         let realm = try makeRealm([Registry.self])
         let registry = Registry()
         try realm.write { realm.add(registry) }
@@ -48,7 +49,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func `a map contains an entry by its key and value`(managed: Bool) throws {
+    @Test("a map contains an entry by its key and value", arguments: [false, true])
+    func containsAnEntry(managed: Bool) throws {
         let realm = try makeRealm([Registry.self])
         let registry = Registry()
         registry.counts.merge([(key: "a", value: 1), (key: "b", value: 2)]) { $1 }
@@ -60,7 +62,8 @@ import Testing
         #expect(registry.counts.asKeyValueSequence().map { "\($0.key)\($0.value)" } == ["a1", "b2"])
     }
 
-    @Test func `keys are distinguished and ordered by their bytes`() throws {
+    @Test("keys are distinguished and ordered by their bytes")
+    func keysByBytes() throws {
         let realm = try makeRealm([Registry.self])
         let registry = Registry()
         let (composed, decomposed) = ("\u{E9}", "e\u{301}")
@@ -78,7 +81,8 @@ import Testing
         #expect(registry.counts.map(\.value) == [2])
     }
 
-    @Test func `a map holds every kind of value`() throws {
+    @Test("a map holds every kind of value")
+    func everyKindOfValue() throws {
         let realm = try makeRealm([Registry.self])
         let registry = Registry()
         registry.words["none"] = .some(nil)
@@ -96,7 +100,8 @@ import Testing
         #expect(registry.words.keys == ["only"] && registry.words.values == ["this"])
     }
 
-    @Test func `a deleted object leaves nil under its key`() throws {
+    @Test("a deleted object leaves nil under its key")
+    func deletedObjectLeavesNil() throws {
         let realm = try makeRealm([Registry.self])
         let registry = Registry()
         let note = Note("n")
@@ -115,7 +120,8 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    @Test func `linking objects and cascade follow links in a map`() throws {
+    @Test("linking objects and cascade follow links in a map")
+    func linksAreFollowed() throws {
         let realm = try makeRealm([Registry.self])
         let (outer, inner) = (Registry(value: ["name": "outer"]), Registry(value: ["name": "inner"]))
         outer.registries["one"] = inner
@@ -132,7 +138,8 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    @Test func `an observer gets inserted and deleted keys, and keys with a replaced or changed object`() throws {
+    @Test("an observer gets inserted and deleted keys, and keys with a replaced or changed object")
+    func observedKeys() throws {
         let realm = try makeRealm([Registry.self])
         let (registry, note) = (Registry(), Note("n"))
         for (key, count) in [("x", 1), ("y", 2)] { registry.counts[key] = count }
@@ -167,7 +174,8 @@ import Testing
         tokens.forEach { $0.invalidate() }
     }
 
-    @Test func `an observer on a queue where the owner is deleted gets an empty map`() throws {
+    @Test("an observer on a queue where the owner is deleted gets an empty map")
+    func observedDeletedOwner() throws {
         let realm = try makeRealm([Registry.self])
         let registry = Registry()
         registry.counts["x"] = 1
@@ -187,7 +195,8 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `an unmanaged map becomes managed with its owner and keeps its identity`() throws {
+    @Test("an unmanaged map becomes managed with its owner and keeps its identity")
+    func becomesManaged() throws {
         let realm = try makeRealm([Registry.self])
         let registry = Registry()
         let counts = registry.counts
@@ -199,7 +208,8 @@ import Testing
         #expect(counts.keys == ["b"])
     }
 
-    @Test func `a map of objects has optional values, or the file is refused with a reason`() throws {
+    @Test("a map of objects has optional values, or the file is refused with a reason")
+    func optionalObjects() throws {
         enum Wrong {
             final class Holder: Object { @Persisted var notes: Map<String, Note> }
         }

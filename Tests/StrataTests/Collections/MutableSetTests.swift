@@ -18,7 +18,8 @@ import Testing
         @Persisted(originProperty: "shelves") var containedIn: LinkingObjects<Shelf>
     }
 
-    @Test func `a managed set behaves like a set, for any sequence of changes`() throws {
+    @Test("a managed set behaves like a set, for any sequence of changes")
+    func managedLikeASet() throws {
         let realm = try makeRealm([Shelf.self])
         let shelf = Shelf()
         try realm.write { realm.add(shelf) }
@@ -46,7 +47,8 @@ import Testing
         }
     }
 
-    @Test func `a set holds every kind of value once`() throws {
+    @Test("a set holds every kind of value once")
+    func everyKindOnce() throws {
         let realm = try makeRealm([Shelf.self])
         let shelf = Shelf()
         let id = UUID()
@@ -74,7 +76,8 @@ import Testing
         #expect(Array(shelf.words) == ["z"])
     }
 
-    @Test func `many members inserted at once join the existing ones`() throws {
+    @Test("many members inserted at once join the existing ones")
+    func manyInserted() throws {
         let realm = try makeRealm([Shelf.self])
         let shelf = Shelf()
         try realm.write {
@@ -90,7 +93,8 @@ import Testing
         #expect(shelf.doubles.contains(-.nan) && shelf.doubles.first?.isNaN == true)
     }
 
-    @Test func `two instances of one row are one member, and a deleted row leaves the set`() throws {
+    @Test("two instances of one row are one member, and a deleted row leaves the set")
+    func oneMemberPerRow() throws {
         let realm = try makeRealm([Shelf.self])
         let shelf = Shelf()
         let (a, b) = (Note("a"), Note("b"))
@@ -105,7 +109,8 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    @Test func `linking objects list a set's owner once`() throws {
+    @Test("linking objects list a set's owner once")
+    func ownerListedOnce() throws {
         let realm = try makeRealm([Shelf.self])
         let (outer, inner) = (Shelf(value: ["name": "outer"]), Shelf(value: ["name": "inner"]))
         outer.shelves.insert(objectsIn: [inner, outer])
@@ -117,7 +122,8 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    @Test func `cascade follows links in a set, and a set of objects can be deleted`() throws {
+    @Test("cascade follows links in a set, and a set of objects can be deleted")
+    func cascadeThroughASet() throws {
         let realm = try makeRealm([Shelf.self])
         let shelf = Shelf()
         shelf.own.insert(objectsIn: [Note("mine"), Note("too")])
@@ -132,7 +138,8 @@ import Testing
         #expect(other.notes.isEmpty && realm.objects(Note.self).count == 1)
     }
 
-    @Test func `sets compare with sets`() throws {
+    @Test("sets compare with sets")
+    func comparedSets() throws {
         let realm = try makeRealm([Shelf.self])
         let (a, b) = (Shelf(), Shelf())
         a.numbers.insert(objectsIn: [1, 2, 3])

@@ -63,7 +63,8 @@ import Testing
         #expect(realm.objects(Attic.self).filter("ANY notes.text == 'note 800'").count == 1)
     }
 
-    @Test func `an older file is read as it is, and changes in place once it is opened for writing`() throws {
+    @Test("an older file is read as it is, and changes in place once it is opened for writing")
+    func olderFileIsConverted() throws {
         let file = TemporaryFile()
         var configuration = file.configuration([Attic.self, Note.self])
         try olderFile(configuration)
@@ -98,7 +99,8 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `classes unknown to the program are converted as well`() throws {
+    @Test("classes unknown to the program are converted as well")
+    func unknownClasses() throws {
         let file = TemporaryFile()
         try olderFile(file.configuration([Attic.self, Note.self]))
         let realm = try Realm(configuration: file.configuration([Note.self]))

@@ -102,10 +102,10 @@ import Testing
         }
     }
 
-    @Test(arguments: [UInt64.random(in: 1...1_000_000)])
-    func `two processes change the same large collections, and each sees the other's changes`(
-        seed: UInt64
-    ) async throws {
+    @Test(
+        "two processes change the same large collections, and each sees the other's changes",
+        arguments: [UInt64.random(in: 1...1_000_000)])
+    func twoProcesses(seed: UInt64) async throws {
         let file = TemporaryFile()
         let path = file.url.path
         let foreign = Locked(0)

@@ -10,7 +10,8 @@ import Testing
         @Persisted(deleteRule: .deny) var locked: Note?
     }
 
-    @Test func `cascade follows a chain of any length, and a cycle`() throws {
+    @Test("cascade follows a chain of any length, and a cycle")
+    func cascadeChain() throws {
         let realm = try makeRealm([Folder.self])
         try realm.write {
             let first = realm.create(Folder.self, value: ["name": "0"])
@@ -26,7 +27,8 @@ import Testing
         #expect(realm.objects(Folder.self).isEmpty)
     }
 
-    @Test func `cascadeIfLast deletes targets without another link`() throws {
+    @Test("cascadeIfLast deletes targets without another link")
+    func cascadeIfLast() throws {
         let realm = try makeRealm([Folder.self])
         let (a, b) = (Folder(value: ["name": "a"]), Folder(value: ["name": "b"]))
         let (mine, ours) = (Note("mine"), Note("ours"))
@@ -39,7 +41,8 @@ import Testing
         #expect(realm.objects(Note.self).isEmpty)
     }
 
-    @Test func `two owners deleted together delete their shared targets`() throws {
+    @Test("two owners deleted together delete their shared targets")
+    func ownersTogether() throws {
         let realm = try makeRealm([Folder.self])
         let (a, b, ours) = (Folder(), Folder(), Note("ours"))
         a.shared.append(ours)
@@ -49,7 +52,8 @@ import Testing
         #expect(realm.objects(Note.self).isEmpty)
     }
 
-    @Test func `nullify keeps the target, and a deleted target leaves nil`() throws {
+    @Test("nullify keeps the target, and a deleted target leaves nil")
+    func nullifyKeepsTarget() throws {
         let realm = try makeRealm([Folder.self])
         let (folder, note) = (Folder(), Note("loose"))
         folder.loose = note
@@ -61,7 +65,8 @@ import Testing
         #expect(realm.objects(Note.self).map(\.text) == ["again"])
     }
 
-    @Test func `deny fails the write while the property has a target`() throws {
+    @Test("deny fails the write while the property has a target")
+    func denyFailsWrite() throws {
         let realm = try makeRealm([Folder.self])
         let folder = Folder()
         folder.locked = Note("in use")

@@ -39,7 +39,8 @@ import Testing
         return realm
     }
 
-    @Test func `a to-many list gives its dogs in order`() throws {
+    @Test("a to-many list gives its dogs in order")
+    func listKeepsOrder() throws {
         let realm = try kennel()
         let alice = try #require(realm.objects(Person.self).where { $0.name == "Alice" }.first)
         var names: [String] = []
@@ -47,14 +48,16 @@ import Testing
         #expect(names == ["Taro", "Hanako"])
     }
 
-    @Test func `the inverse names the owner`() throws {
+    @Test("the inverse names the owner")
+    func inverseNamesOwner() throws {
         let realm = try kennel()
         let taro = try #require(realm.objects(Dog.self).where { $0.name == "Taro" }.first)
         #expect(taro.owner.first?.name == "Alice")
         #expect(taro.owner.count == 1)
     }
 
-    @Test func `owners of dogs aged three and more are found through the inverse and through the list`() throws {
+    @Test("owners of dogs aged three and more are found through the inverse and through the list")
+    func ownersThroughBothSides() throws {
         let realm = try kennel()
         let owners = realm.objects(Dog.self).where { $0.age >= 3 }.compactMap { $0.owner.first?.name }
         #expect(Set(owners) == ["Alice", "Bob"])
@@ -62,14 +65,16 @@ import Testing
         #expect(realm.objects(Person.self).filter("ANY dogs.age > 4").map(\.name) == ["Bob"])
     }
 
-    @Test func `a dog that is in no list has no owner`() throws {
+    @Test("a dog that is in no list has no owner")
+    func dogWithoutOwner() throws {
         let realm = try kennel()
         try realm.write { realm.add(Dog("Nora", 1)) }
         let nora = try #require(realm.objects(Dog.self).filter("name == 'Nora'").first)
         #expect(nora.owner.isEmpty)
     }
 
-    @Test func `an observer fires for its own class and its targets, not for objects that link to it`() throws {
+    @Test("an observer fires for its own class and its targets, not for objects that link to it")
+    func firesForTargets() throws {
         let realm = try kennel()
         var people = 0
         var dogs = 0
@@ -88,7 +93,8 @@ import Testing
         #expect(dogs == 1)
     }
 
-    @Test func `hash and id of a deleted object do not change`() throws {
+    @Test("hash and id of a deleted object do not change")
+    func keptHash() throws {
         let realm = try makeRealm([KeyedDog.self])
         let dog = KeyedDog(value: ["key": "a-key-of-more-than-fifteen-bytes", "name": "Taro"])
         try realm.write { realm.add(dog) }
@@ -106,7 +112,8 @@ import Testing
         #expect(!dog.description.isEmpty)
     }
 
-    @Test func `a view that renders after a deletion reads defaults, and does not crash`() throws {
+    @Test("a view that renders after a deletion reads defaults, and does not crash")
+    func viewReadsDefaults() throws {
         let reports = Locked<[Int64?]>([])
         let realm = try makeRealm([Dog.self, Person.self]) { report in reports.with { $0.append(report.key) } }
         try realm.write { realm.add([Dog("Taro", 3), Dog("Hanako", 4)]) }
@@ -118,7 +125,8 @@ import Testing
         #expect(reports.current.count >= 2)
     }
 
-    @Test func `a snapshot keeps count, elements and values`() throws {
+    @Test("a snapshot keeps count, elements and values")
+    func keptSnapshot() throws {
         let realm = try kennel()
         let frame = realm.objects(Dog.self).snapshot()
         try realm.write { realm.delete(realm.objects(Dog.self)) }

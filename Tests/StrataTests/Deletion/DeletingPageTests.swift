@@ -21,7 +21,8 @@ import Testing
         return realm
     }
 
-    @Test func `a frame stays, its elements lead to live objects, and loops visit every match`() throws {
+    @Test("a frame stays, its elements lead to live objects, and loops visit every match")
+    func loopsVisitEveryMatch() throws {
         let lines = Locked<[String]>([])
         let realm = try realm(UUID().uuidString) { line in lines.with { $0.append(line) } }
         var shown: [String] = []
@@ -51,7 +52,8 @@ import Testing
         #expect(lines.current.isEmpty)
     }
 
-    @Test func `a detail screen hears of the end, and a read says what is wrong`() throws {
+    @Test("a detail screen hears of the end, and a read says what is wrong")
+    func detailScreen() throws {
         let lines = Locked<[String]>([])
         let realm = try realm(UUID().uuidString) { line in lines.with { $0.append(line) } }
         let dog = try #require(realm.object(ofType: Dog.self, forPrimaryKey: 2))
@@ -78,7 +80,8 @@ import Testing
         screen.invalidate()
     }
 
-    @Test func `the page shows the code of these tests`() throws {
+    @Test("the page shows the code of these tests")
+    func pageShowsTheseTests() throws {
         try PageCode.expect("deleting-objects-that-a-view-shows.md", in: #filePath)
     }
 }

@@ -24,7 +24,8 @@ import Testing
     }
 
     /// 10^12 paths lead to the last objects: a deletion that followed each path would never end.
-    @Test func `a shared target is deleted once, however many paths lead to it`() throws {
+    @Test("a shared target is deleted once, however many paths lead to it")
+    func sharedTarget() throws {
         let realm = try filled(130)
         try realm.write {
             for id in 0..<120 {
@@ -40,8 +41,8 @@ import Testing
 
     /// A deletion follows a cycle back to rows that it has already deleted; then the same write changes other rows of
     /// their row groups.
-    @Test(arguments: Array(UInt64(1)...4))
-    func `after deleted cycles, changed and deleted objects leave no stale values`(seed: UInt64) throws {
+    @Test("after deleted cycles, changed and deleted objects leave no stale values", arguments: Array(UInt64(1)...4))
+    func noStaleValues(seed: UInt64) throws {
         var random = RandomStream(Seed(seed))
         let realm = try filled(700)
         var names = Dictionary(uniqueKeysWithValues: (0..<700).map { ($0, "knot \($0)") })
@@ -78,7 +79,8 @@ import Testing
         }
     }
 
-    @Test func `an object with links from and to several deleted ones is deleted once`() throws {
+    @Test("an object with links from and to several deleted ones is deleted once")
+    func deletedOnce() throws {
         let realm = try filled(40)
         try realm.write {
             let (a, b, c) = (try knot(realm, 1), try knot(realm, 2), try knot(realm, 3))

@@ -3,7 +3,8 @@ import Testing
 
 /// Uses of references to deleted objects.
 @Suite struct InvalidAccessTests {
-    @Test func `substitute reads declared defaults and reports class, key and version`() throws {
+    @Test("substitute reads declared defaults and reports class, key and version")
+    func substituteReports() throws {
         let reports = Locked<[Realm.Configuration.InvalidAccessReport]>([])
         let realm = try makeRealm([Counter.self]) { report in reports.with { $0.append(report) } }
         let counter = Counter(7, "seven", count: 3)
@@ -18,7 +19,8 @@ import Testing
         #expect(reports.current.first.map { $0.version > 0 } == true)
     }
 
-    @Test func `trap ends the program when a property of a deleted object is read`() async {
+    @Test("trap ends the program when a property of a deleted object is read")
+    func trapOnAProperty() async {
         await #expect(processExitsWith: .failure) {
             let realm = try makeRealm([Counter.self], invalidAccess: .trap)
             let counter = Counter(1)
@@ -28,7 +30,8 @@ import Testing
         }
     }
 
-    @Test func `trap ends the program when an index is out of range`() async {
+    @Test("trap ends the program when an index is out of range")
+    func trapOnAnIndex() async {
         await #expect(processExitsWith: .failure) {
             let realm = try makeRealm([Counter.self], invalidAccess: .trap)
             try realm.write { realm.add([Counter(1), Counter(2)]) }
@@ -39,7 +42,8 @@ import Testing
         }
     }
 
-    @Test func `count and then index gives an invalidated object and a report`() throws {
+    @Test("count and then index gives an invalidated object and a report")
+    func countThenIndex() throws {
         let reports = Locked(0)
         let realm = try makeRealm([Counter.self]) { _ in reports.with { $0 += 1 } }
         try realm.write { for id in 0..<10 { realm.add(Counter(id)) } }
@@ -53,7 +57,8 @@ import Testing
         #expect(results.count == 9)
     }
 
-    @Test func `a checked read throws a typed error`() throws {
+    @Test("a checked read throws a typed error")
+    func checkedReadThrows() throws {
         let realm = try makeRealm([Counter.self])
         let counter = Counter(1, "one")
         #expect(try counter.read(\.name) == "one")
@@ -66,7 +71,8 @@ import Testing
         } catch Realm.Error.objectDeleted {}
     }
 
-    @Test func `writing to a deleted object throws and rolls everything back`() throws {
+    @Test("writing to a deleted object throws and rolls everything back")
+    func writeToDeletedThrows() throws {
         let realm = try makeRealm([Counter.self])
         let (gone, kept) = (Counter(1), Counter(2))
         try realm.write { realm.add([gone, kept]) }
@@ -83,7 +89,8 @@ import Testing
         #expect(kept.name == "changed")
     }
 
-    @Test func `a new object with the same key does not revive old references`() throws {
+    @Test("a new object with the same key does not revive old references")
+    func sameKeyDoesNotRevive() throws {
         let realm = try makeRealm([Counter.self])
         let old = Counter(1, "old")
         try realm.write { realm.add(old) }
@@ -97,7 +104,8 @@ import Testing
         #expect(new.name == "new" && new != old)
     }
 
-    @Test func `a cancelled write undoes its insertions and deletions`() throws {
+    @Test("a cancelled write undoes its insertions and deletions")
+    func cancelledWriteUndoes() throws {
         let realm = try makeRealm([Counter.self, Note.self])
         let kept = Counter(1, "kept")
         try realm.write { realm.add(kept) }
@@ -115,7 +123,8 @@ import Testing
         #expect(realm.objects(Note.self).map(\.text) == ["another"])
     }
 
-    @Test func `a list, a query and backlinks of a deleted owner are empty`() throws {
+    @Test("a list, a query and backlinks of a deleted owner are empty")
+    func deletedOwnerIsEmpty() throws {
         let realm = try makeRealm([AllTypes.self])
         let owner = AllTypes()
         owner.ints.append(objectsIn: [1, 2])
@@ -128,7 +137,8 @@ import Testing
         #expect(objects.where { $0.int == 1 }.isEmpty)
     }
 
-    @Test func `deleting in a loop reaches every match`() throws {
+    @Test("deleting in a loop reaches every match")
+    func deletingLoop() throws {
         let realm = try makeRealm([Counter.self])
         try realm.write { for id in 0..<20 { realm.add(Counter(id, count: id % 2)) } }
         try realm.write {
@@ -139,7 +149,8 @@ import Testing
         #expect(realm.objects(Counter.self).map(\.id) == [0, 2, 4, 6, 8, 10, 12])
     }
 
-    @Test func `use on another thread ends the program with a message`() async {
+    @Test("use on another thread ends the program with a message")
+    func otherThreadEndsTheProgram() async {
         await #expect(processExitsWith: .failure) {
             let realm = try makeRealm([Counter.self])
             try realm.write { realm.add(Counter(1)) }

@@ -74,7 +74,8 @@ private final class FailingFile: FileLayer {
         disk.failure.withLock { $0 = failing }
     }
 
-    @Test func `a close that fails on a full disk is reported, and the next open has all of it`() throws {
+    @Test("a close that fails on a full disk is reported, and the next open has all of it")
+    func closeOnAFullDisk() throws {
         do { _ = try open() }
         try autoreleased { try add(1, failing: .space) }
         #expect(told.current.map(\.code) == [.outOfDiskSpace])
@@ -99,7 +100,8 @@ private final class FailingFile: FileLayer {
         #expect(try ranks(Realm(configuration: file.configuration([Note.self]))) == [1, 2])
     }
 
-    @Test func `a file that could not be closed can be deleted`() throws {
+    @Test("a file that could not be closed can be deleted")
+    func unclosedFileIsDeleted() throws {
         do { _ = try open() }
         try autoreleased { try add(1, failing: .space) }
         #expect(told.current.count == 1)
@@ -110,8 +112,9 @@ private final class FailingFile: FileLayer {
         #expect(try ranks(open()) == [])
     }
 
-    @Test(arguments: [Realm.Configuration.Durability.full, .none])
-    func `a failed sync in the close is told, with its meaning`(durability: Realm.Configuration.Durability) throws {
+    @Test(
+        "a failed sync in the close is told, with its meaning", arguments: [Realm.Configuration.Durability.full, .none])
+    func failedSyncInClose(durability: Realm.Configuration.Durability) throws {
         do { _ = try open(durability) }
         for rank in 0..<4 { try autoreleased { try add(rank, durability, failing: .none) } }
         try autoreleased {

@@ -64,7 +64,8 @@ import Testing
         return realm.objects(V3.Person.self).map { "\($0.name) \($0.age ?? -1) \($0.isAdult)" }
     }
 
-    @Test func `skipping versions gives the same result as every version in turn`() throws {
+    @Test("skipping versions gives the same result as every version in turn")
+    func skippedVersions() throws {
         let skipping = try filled()
         let direct = try contents(skipping)
 
@@ -78,7 +79,8 @@ import Testing
         #expect(try Realm.schemaVersionAtURL(stepping.url) == 3)
     }
 
-    @Test func `only the missing steps run, in order`() throws {
+    @Test("only the missing steps run, in order")
+    func onlyMissingSteps() throws {
         let file = try filled()
         let order = Locked<[Int]>([])
         let block: MigrationBlock = { _, old in
@@ -91,7 +93,8 @@ import Testing
         #expect(order.current == [1, 2, 3, 2, 3])
     }
 
-    @Test func `a block that throws leaves version, schema and data, and a retry works`() throws {
+    @Test("a block that throws leaves version, schema and data, and a retry works")
+    func throwingBlock() throws {
         let file = try filled()
         let failing = file.configuration([V1.Person.self], version: 1) { migration, _ in
             migration.enumerateObjects(ofType: "Person") { _, new in new?["fullName"] = "half" }
@@ -107,7 +110,8 @@ import Testing
         #expect(realm.objects(V1.Person.self).map(\.fullName) == ["Ann Lee", "Bob Ray"])
     }
 
-    @Test func `a changed class without a new version is a typed error that names the property`() throws {
+    @Test("a changed class without a new version is a typed error that names the property")
+    func changeWithoutVersion() throws {
         let file = try filled()
         let error = try #require(throws: Realm.Error.self, "opened with another schema") {
             try Realm(configuration: file.configuration([V1.Person.self]))
@@ -116,7 +120,8 @@ import Testing
         #expect(error.message.contains("'Person.fullName' was added"))
     }
 
-    @Test func `a file may start afresh instead of migrating`() throws {
+    @Test("a file may start afresh instead of migrating")
+    func afreshInsteadOfMigrating() throws {
         let file = try filled()
         var configuration = file.configuration([V1.Person.self], version: 1)
         configuration.deleteRealmIfMigrationNeeded = true
@@ -124,7 +129,8 @@ import Testing
         #expect(realm.objects(V1.Person.self).isEmpty)
     }
 
-    @Test func `an older program is told that the file is newer`() throws {
+    @Test("an older program is told that the file is newer")
+    func newerFile() throws {
         let file = try filled()
         do { _ = try Realm(configuration: file.configuration([V1.Person.self], version: 2, Self.steps)) }
         do {
@@ -133,7 +139,8 @@ import Testing
         } catch Realm.Error.schemaMismatch {}
     }
 
-    @Test func `a block is not called for a new file, or one with the present version`() throws {
+    @Test("a block is not called for a new file, or one with the present version")
+    func blockIsNotCalled() throws {
         let file = TemporaryFile()
         let calls = Locked(0)
         let configuration = file.configuration([V0.Person.self], version: 5) { _, _ in calls.with { $0 += 1 } }
@@ -143,7 +150,8 @@ import Testing
         #expect(try Realm.schemaVersionAtURL(file.url) == 5)
     }
 
-    @Test func `a database in memory ends with its last instance`() throws {
+    @Test("a database in memory ends with its last instance")
+    func inMemoryDatabaseEnds() throws {
         let configuration = Realm.Configuration(inMemoryIdentifier: "brief-\(UUID())", objectTypes: [Note.self])
         do {
             let realm = try Realm(configuration: configuration)
@@ -154,7 +162,8 @@ import Testing
         #expect(try Realm(configuration: configuration).objects(Note.self).isEmpty)
     }
 
-    @Test func `a read-only file is read, not written, and not migrated`() throws {
+    @Test("a read-only file is read, not written, and not migrated")
+    func readOnlyFile() throws {
         let file = try filled()
         var configuration = file.configuration([V0.Person.self])
         configuration.readOnly = true
@@ -168,7 +177,8 @@ import Testing
         #expect(throws: Realm.Error.self) { try Realm(configuration: configuration) }
     }
 
-    @Test func `opening a file inside its own migration is an error, not a deadlock`() throws {
+    @Test("opening a file inside its own migration is an error, not a deadlock")
+    func openInsideMigration() throws {
         let file = try filled()
         let configuration = file.configuration([V1.Person.self], version: 1) { [url = file.url] _, _ in
             _ = try Realm(configuration: Realm.Configuration(fileURL: url, objectTypes: [V0.Person.self]))
@@ -186,7 +196,8 @@ import Testing
         @Persisted var frame: OwnNames?
     }
 
-    @Test func `properties may have the names of an object's own fields`() throws {
+    @Test("properties may have the names of an object's own fields")
+    func namesOfOwnFields() throws {
         let realm = try Realm(
             configuration: Realm.Configuration(inMemoryIdentifier: "own names", objectTypes: [OwnNames.self]))
         try realm.write {
@@ -200,7 +211,8 @@ import Testing
         #expect(realm.schema["OwnNames"]?.properties.map(\.name) == ["key", "slot", "group", "frame"])
     }
 
-    @Test func `the default file lies in the user's data directory`() throws {
+    @Test("the default file lies in the user's data directory")
+    func defaultFile() throws {
         let environment = ProcessInfo.processInfo.environment
         let base = environment["XDG_DATA_HOME"] ?? (environment["HOME"] ?? ".") + "/.local/share"
         let program = URL(fileURLWithPath: CommandLine.arguments[0]).lastPathComponent
@@ -210,7 +222,8 @@ import Testing
         #expect(url.isFileURL && Realm.Configuration().fileURL == url)
     }
 
-    @Test func `an open makes no directory except that of the default file`() throws {
+    @Test("an open makes no directory except that of the default file")
+    func noOtherDirectory() throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("none-\(UUID().uuidString)")
         let url = directory.appendingPathComponent("default.strata")
         #expect(throws: Realm.Error.self) {

@@ -19,7 +19,8 @@ import Testing
     }
 
     #if Crypto
-        @Test func `an encrypted file opens with its key, and with nothing else`() throws {
+        @Test("an encrypted file opens with its key, and with nothing else")
+        func opensWithItsKeyOnly() throws {
             let file = TemporaryFile()
             do {
                 let realm = try Realm(configuration: Self.configuration(file, Self.key))
@@ -42,7 +43,8 @@ import Testing
             #expect(other?.code == .alreadyOpen)
         }
 
-        @Test func `a copy has the requested key, or none`() throws {
+        @Test("a copy has the requested key, or none")
+        func copyHasRequestedKey() throws {
             let file = TemporaryFile()
             let copy = TemporaryFile()
             let plain = TemporaryFile()
@@ -60,7 +62,8 @@ import Testing
             }
         }
 
-        @Test func `a key for an unencrypted file is an error that names the cause`() throws {
+        @Test("a key for an unencrypted file is an error that names the cause")
+        func keyForUnencryptedFile() throws {
             let file = TemporaryFile()
             do { _ = try Realm(configuration: Self.configuration(file, nil)) }
             let error = Self.error { _ = try Realm(configuration: Self.configuration(file, Self.key)) }
@@ -68,7 +71,8 @@ import Testing
             #expect(error?.message.contains("not encrypted") == true)
         }
     #else
-        @Test func `a build without encryption names what is missing, and writes no file`() throws {
+        @Test("a build without encryption names what is missing, and writes no file")
+        func buildWithoutEncryption() throws {
             let file = TemporaryFile()
             let error = Self.error { _ = try Realm(configuration: Self.configuration(file, Self.key)) }
             #expect(error?.code == .invalidInput)
@@ -77,7 +81,8 @@ import Testing
         }
     #endif
 
-    @Test func `a key of another length is refused`() {
+    @Test("a key of another length is refused")
+    func keyOfOtherLength() {
         let file = TemporaryFile()
         let error = Self.error { _ = try Realm(configuration: Self.configuration(file, Data([1, 2, 3]))) }
         #expect(error?.code == .invalidInput)

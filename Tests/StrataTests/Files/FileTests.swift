@@ -7,7 +7,8 @@ import Testing
         @Persisted var numbers: List<Int>
     }
 
-    @Test func `writes persist across reopening`() throws {
+    @Test("writes persist across reopening")
+    func writesPersist() throws {
         let file = TemporaryFile()
         do {
             let realm = try Realm(configuration: file.configuration([Counter.self]))
@@ -18,7 +19,8 @@ import Testing
         #expect(realm.object(ofType: Counter.self, forPrimaryKey: 321)?.name == "counter number 321")
     }
 
-    @Test func `a copy is complete and replaces no file`() throws {
+    @Test("a copy is complete and replaces no file")
+    func copyReplacesNothing() throws {
         let file = TemporaryFile()
         let realm = try Realm(configuration: file.configuration([Note.self]))
         try realm.write { realm.add(Note("kept")) }
@@ -33,7 +35,8 @@ import Testing
     }
 
     /// A copy made inside a write once had 1000 of 1001 objects, since it showed the version before.
-    @Test(arguments: [false, true]) func `a copy inside a write includes the write's changes`(rollsBack: Bool) throws {
+    @Test("a copy inside a write includes the write's changes", arguments: [false, true])
+    func copyInsideAWrite(rollsBack: Bool) throws {
         let file = TemporaryFile()
         let realm = try Realm(configuration: file.configuration([Counter.self, Shelf.self]))
         let (kept, lastID) = (990, 1000)
@@ -62,7 +65,8 @@ import Testing
         #expect(try other.verify().isEmpty)
     }
 
-    @Test func `a copy for a configuration is written to its fileURL, and refused for memory`() throws {
+    @Test("a copy for a configuration is written to its fileURL, and refused for memory")
+    func copyForAConfiguration() throws {
         let file = TemporaryFile()
         let realm = try Realm(configuration: file.configuration([Note.self]))
         try realm.write { realm.add(Note("kept")) }
@@ -80,7 +84,8 @@ import Testing
         #expect(try schemaVersionAtURL(file.url) == 0)
     }
 
-    @Test func `an error names the file that the system refused`() throws {
+    @Test("an error names the file that the system refused")
+    func refusedFileIsNamed() throws {
         let impossible = URL(fileURLWithPath: "/dev/null/below.strata")
         let error = #expect(throws: Realm.Error.self) {
             try Realm(configuration: Realm.Configuration(fileURL: impossible, objectTypes: [Note.self]))
@@ -96,14 +101,16 @@ import Testing
         #expect(Realm.Error(.fail).fileURL == nil)
     }
 
-    @Test func `an error without a message shows its code's name`() {
+    @Test("an error without a message shows its code's name")
+    func namedErrorCode() {
         let error = Realm.Error(.fail)
         #expect(error.message == "fail")
         #expect(error == Realm.Error(.fail))
         #expect(error != Realm.Error(.fail, "another"))
     }
 
-    @Test func `files are deleted when no Realm has them open`() throws {
+    @Test("files are deleted when no Realm has them open")
+    func deletedWhenUnused() throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Note.self])
         #expect(!Realm.fileExists(for: configuration))
@@ -122,7 +129,8 @@ import Testing
         #expect(!Realm.fileExists(for: configuration))
     }
 
-    @Test func `a file replaced while open is the one that the next open sees`() throws {
+    @Test("a file replaced while open is the one that the next open sees")
+    func replacedWhileOpen() throws {
         let file = TemporaryFile()
         var configuration = file.configuration([Note.self])
         configuration.durability = .full
@@ -139,13 +147,15 @@ import Testing
         #expect(try Realm(configuration: configuration).objects(Note.self).count == 3)
     }
 
-    @Test func `the version of a missing file is an error`() {
+    @Test("the version of a missing file is an error")
+    func versionOfMissingFile() {
         #expect(throws: Realm.Error.self) {
             try Realm.schemaVersionAtURL(URL(fileURLWithPath: "/nonexistent/\(UUID()).strata"))
         }
     }
 
-    @Test func `a throwing write leaves nothing, and a successful one returns the block's value`() throws {
+    @Test("a throwing write leaves nothing, and a successful one returns the block's value")
+    func throwingWrite() throws {
         struct Stop: Error {}
         let realm = try makeRealm([Note.self])
         #expect(throws: Stop.self) {
@@ -163,7 +173,8 @@ import Testing
         #expect(throws: Realm.Error.self) { try realm.write { try realm.write {} } }
     }
 
-    @Test func `threads that increment one counter lose no increment`() throws {
+    @Test("threads that increment one counter lose no increment")
+    func noLostIncrement() throws {
         let realm = try makeRealm([Counter.self])
         try realm.write { realm.add(Counter(1)) }
         let configuration = realm.configuration

@@ -4,7 +4,8 @@ import Testing
 
 /// The code of docs/files-durability-recovery.md.
 @Suite struct FilesPageTests {
-    @Test func `a damaged file is salvaged and kept, and the handler is told`() throws {
+    @Test("a damaged file is salvaged and kept, and the handler is told")
+    func damagedFileIsSalvaged() throws {
         let file = TemporaryFile()
         let url = file.url
         let kept = URL(fileURLWithPath: url.path + ".damaged-1")
@@ -39,7 +40,8 @@ import Testing
         }
     }
 
-    @Test func `a file starts with data, and too many versions in use stop writes until they are gone`() throws {
+    @Test("a file starts with data, and too many versions in use stop writes until they are gone")
+    func startsWithData() throws {
         let (file, other) = (TemporaryFile(), TemporaryFile())
         let (bundled, url) = (file.url, other.url)
         try Realm(configuration: file.configuration([Note.self])).write {}
@@ -59,7 +61,8 @@ import Testing
         #expect(error?.code == .tooManyVersions)
     }
 
-    @Test func `the page shows the code of these tests`() throws {
+    @Test("the page shows the code of these tests")
+    func pageShowsTheseTests() throws {
         try PageCode.expect("files-durability-recovery.md", in: #filePath)
     }
 }

@@ -27,7 +27,8 @@ import Testing
         try FileManager.default.attributesOfItem(atPath: url.path)[.size] as? Int ?? 0
     }
 
-    @Test func `policies of a configuration reach the store`() {
+    @Test("policies of a configuration reach the store")
+    func policiesReachTheStore() {
         var configuration = Realm.Configuration(
             growth: .fixed(1 << 24), compaction: .online(freeShare: 0.25))
         #expect(configuration.storeOptions.growth == .fixed(1 << 24))
@@ -46,7 +47,8 @@ import Testing
         #expect(Realm.Configuration().storeOptions.growth == .standard)
     }
 
-    @Test func `a file grows by the configured step`() throws {
+    @Test("a file grows by the configured step")
+    func growsByTheStep() throws {
         let file = TemporaryFile()
         var configuration = file.configuration([Page.self])
         configuration.growth = .fixed(3 << 20)
@@ -57,7 +59,8 @@ import Testing
         #expect(try size(file.url) < 6 << 20)
     }
 
-    @Test func `the compaction policy is asked only at the first open, with the sizes of the file`() throws {
+    @Test("the compaction policy is asked only at the first open, with the sizes of the file")
+    func compactionIsAskedOnce() throws {
         let file = TemporaryFile()
         var configuration = file.configuration([Page.self])
         do {
@@ -79,7 +82,8 @@ import Testing
         #expect(try size(file.url) < 1 << 20)
     }
 
-    @Test func `all Realms with one in-memory identifier share data, which lives as long as any of them`() throws {
+    @Test("all Realms with one in-memory identifier share data, which lives as long as any of them")
+    func sharedIdentifier() throws {
         let configuration = Realm.Configuration(inMemoryIdentifier: "space-\(UUID())", objectTypes: [Page.self])
         var results: Results<Page>?
         do {

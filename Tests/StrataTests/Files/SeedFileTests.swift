@@ -10,7 +10,8 @@ import Testing
         try realm.write { for rank in 0..<5 { realm.add(Note("seed", rank: rank)) } }
     }
 
-    @Test func `a missing file starts as a copy of its seed, which stays unchanged`() throws {
+    @Test("a missing file starts as a copy of its seed, which stays unchanged")
+    func copyOfItsSeed() throws {
         let (seedFile, file) = (TemporaryFile(), TemporaryFile())
         try seed(seedFile)
         let before = try Data(contentsOf: seedFile.url)
@@ -30,7 +31,8 @@ import Testing
         #expect(!beside.contains { $0.hasPrefix(file.url.lastPathComponent + ".seed") })
     }
 
-    @Test func `a copy of a seed is migrated like any other file`() throws {
+    @Test("a copy of a seed is migrated like any other file")
+    func seedIsMigrated() throws {
         let (seedFile, file) = (TemporaryFile(), TemporaryFile())
         try seed(seedFile)
         var configuration = file.configuration([Note.self], version: 1) { migration, old in
@@ -42,7 +44,8 @@ import Testing
         #expect(try Realm.schemaVersionAtURL(seedFile.url) == 0)
     }
 
-    @Test func `a missing seed is an error that names both files, and no file is created`() throws {
+    @Test("a missing seed is an error that names both files, and no file is created")
+    func missingSeed() throws {
         let file = TemporaryFile()
         var configuration = file.configuration([Note.self])
         configuration.seedFilePath = file.url.appendingPathExtension("seed")
@@ -55,7 +58,8 @@ import Testing
     }
 
     #if Crypto
-        @Test func `an encrypted seed needs its key, which the copy shares`() throws {
+        @Test("an encrypted seed needs its key, which the copy shares")
+        func encryptedSeed() throws {
             let (seedFile, file) = (TemporaryFile(), TemporaryFile())
             let key = Data((0..<64).map { UInt8($0) })
             try seed(seedFile, key: key)
@@ -70,9 +74,8 @@ import Testing
 }
 
 @Suite struct ActiveVersionTests {
-    @Test func `a write begins while at most the allowed versions are in use, and again when they are released`()
-        throws
-    {
+    @Test("a write begins while at most the allowed versions are in use, and again when they are released")
+    func atMostTheAllowed() throws {
         let file = TemporaryFile()
         var configuration = file.configuration([Note.self])
         configuration.maximumNumberOfActiveVersions = 3
@@ -98,7 +101,8 @@ import Testing
         #expect(realm.objects(Note.self).count == 14)
     }
 
-    @Test func `an asynchronous write is refused in its completion`() async throws {
+    @Test("an asynchronous write is refused in its completion")
+    func refusedInItsCompletion() async throws {
         let file = TemporaryFile()
         var configuration = file.configuration([Note.self])
         configuration.maximumNumberOfActiveVersions = 1

@@ -7,7 +7,8 @@ import Testing
 @Suite struct SharedDamageTests {
     /// The thread sanitizer finds the planted mistake: `ReadFailures.adopt` sets the last collection of a frozen
     /// instance, too.
-    @Test func `threads that learn of damage at the same time change nothing of a frozen Realm`() throws {
+    @Test("threads that learn of damage at the same time change nothing of a frozen Realm")
+    func damageLearnedTogether() throws {
         let realm = try makeRealm([Note.self])
         try realm.write { for rank in 0..<8 { realm.add(Note("note", rank: rank)) } }
         let frozen = realm.freeze()

@@ -49,7 +49,8 @@ import Testing
         func release(_ id: String) { tokens.removeValue(forKey: id)?.invalidate() }
     }
 
-    @Test func `JSON goes in, objects come out by id, and a released token is silent`() throws {
+    @Test("JSON goes in, objects come out by id, and a released token is silent")
+    func objectsByIdFromJSON() throws {
         let file = TemporaryFile()
         let store = try UserStore(file.configuration([User.self]))
         let users = try store.insert(Data(#"[{"id":"b","name":"Ben"},{"id":"a","name":"Ann","followers":2}]"#.utf8))
@@ -75,7 +76,8 @@ import Testing
         #expect(store.model("d") == nil)
     }
 
-    @Test func `the page shows the code of these tests`() throws {
+    @Test("the page shows the code of these tests")
+    func pageShowsTheseTests() throws {
         try PageCode.expect("store-pattern.md", in: #filePath)
     }
 }

@@ -65,14 +65,16 @@ import Testing
         #expect(realm.object(ofType: New.Album.self, forPrimaryKey: 2)?.count == 0)
     }
 
-    @Test func `rename: sets and maps, of values and of objects, are kept`() throws {
+    @Test("rename: sets and maps, of values and of objects, are kept")
+    func renamedSetsAndMaps() throws {
         let file = TemporaryFile()
         try fill(file.configuration([Old.Album.self]))
         try expect(file.configuration([New.Album.self], version: 1, Self.block))
     }
 
     #if Crypto
-        @Test func `an encrypted file is migrated, rehearsed and backed up under its key`() throws {
+        @Test("an encrypted file is migrated, rehearsed and backed up under its key")
+        func encryptedFileIsMigrated() throws {
             let file = TemporaryFile()
             let key = Data((0..<64).map { UInt8($0) })
             let backup = URL(fileURLWithPath: file.url.path + ".before-v0")

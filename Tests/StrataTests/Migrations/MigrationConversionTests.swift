@@ -109,10 +109,10 @@ import Testing
         migration.convertProperty(onType: "Bag", "weight") { ($0 as? Int).map { Double($0) / 8 } }
     }
 
-    @Test(arguments: [(400, 77), (3_000, 78)] as [(Int, UInt64)])
-    func `elements, values and columns are converted as by a row-by-row model`(
-        _ count: Int, _ seed: UInt64
-    ) throws {
+    @Test(
+        "elements, values and columns are converted as by a row-by-row model",
+        arguments: [(400, 77), (3_000, 78)] as [(Int, UInt64)])
+    func convertedAsByAModel(_ count: Int, _ seed: UInt64) throws {
         let file = TemporaryFile()
         let models = try fill(file, count, seed: seed)
         let realm = try Realm(
@@ -152,7 +152,8 @@ import Testing
         #expect(bags.where { $0.numbers.contains("n-1") }.count == models.count { $0.numbers.contains(-1) })
     }
 
-    @Test func `elements without a value are an error with class, property and counts; nothing changes`() throws {
+    @Test("elements without a value are an error with class, property and counts; nothing changes")
+    func elementsWithoutAValue() throws {
         let file = TemporaryFile()
         let models = try fill(file, 300, seed: 5)
         let nils = models.reduce(0) { $0 + $1.maybe.count { $0 == nil } }
@@ -206,7 +207,8 @@ import Testing
         }
     }
 
-    @Test func `objects that the migration has deleted are skipped, and not replaced`() throws {
+    @Test("objects that the migration has deleted are skipped, and not replaced")
+    func deletedObjectsAreSkipped() throws {
         let file = TemporaryFile()
         let models = try fill(file, 200, seed: 9)
         let realm = try Realm(
@@ -222,7 +224,8 @@ import Testing
         #expect(Array(last.numbers) == models[199].numbers.map { "n\($0)" })
     }
 
-    @Test func `objects that a walk's block keeps stay at their rows`() throws {
+    @Test("objects that a walk's block keeps stay at their rows")
+    func keptObjectsStay() throws {
         let file = TemporaryFile()
         _ = try fill(file, 50, seed: 3)
         _ = try Realm(

@@ -52,7 +52,8 @@ import Testing
         }
     }
 
-    @Test func `embedded-conversion: an object without a link is deleted, one with several is duplicated`() throws {
+    @Test("embedded-conversion: an object without a link is deleted, one with several is duplicated")
+    func noLinkOrSeveral() throws {
         let file = TemporaryFile()
         try fill(file)
         #expect(throws: Realm.Error.self) { try Realm(configuration: file.configuration([Within.Person.self])) }
@@ -71,7 +72,8 @@ import Testing
         #expect(realm.dynamicObjects("Town").count == 1)
     }
 
-    @Test func `embedded-conversion: the block can choose the parent`() throws {
+    @Test("embedded-conversion: the block can choose the parent")
+    func chosenParent() throws {
         let file = TemporaryFile()
         try fill(file)
         let configuration = file.configuration([Within.Person.self], version: 1) { migration, _ in
@@ -86,7 +88,8 @@ import Testing
         #expect(realm.dynamicObjects("Town").count == 1)
     }
 
-    @Test func `embedded-conversion: an object that embeds itself is an unresolved conflict, and an error`() throws {
+    @Test("embedded-conversion: an object that embeds itself is an unresolved conflict, and an error")
+    func embedsItself() throws {
         enum Loop {
             final class Node: Object {
                 @Persisted var next: Node?
@@ -120,7 +123,8 @@ import Testing
         #expect(realm.objects(Loop.Node.self).count == 1)
     }
 
-    @Test func `embedded-conversion: embedded objects become top-level objects`() throws {
+    @Test("embedded-conversion: embedded objects become top-level objects")
+    func becomesTopLevel() throws {
         let file = TemporaryFile()
         do {
             let realm = try Realm(configuration: file.configuration([Within.Person.self]))

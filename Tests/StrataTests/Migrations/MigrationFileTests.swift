@@ -36,7 +36,8 @@ import Testing
 
     private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
-    @Test func `a backup stays beside the file until the next open, and opens with its version`() throws {
+    @Test("a backup stays beside the file until the next open, and opens with its version")
+    func backupStays() throws {
         let file = try filled()
         let backup = file.url.path + ".before-v0"
         defer { try? FileManager.default.removeItem(atPath: backup) }
@@ -57,7 +58,8 @@ import Testing
         #expect(!exists(backup))
     }
 
-    @Test func `a backup can be kept, is replaced by the next attempt, and is off by default`() throws {
+    @Test("a backup can be kept, is replaced by the next attempt, and is off by default")
+    func backupIsReplaced() throws {
         let file = try filled()
         let backup = file.url.path + ".before-v0"
         defer { try? FileManager.default.removeItem(atPath: backup) }
@@ -76,7 +78,8 @@ import Testing
         #expect(!exists(other.url.path + ".before-v0"))
     }
 
-    @Test func `version-goes-down: a typed error names both versions, and the file stays`() throws {
+    @Test("version-goes-down: a typed error names both versions, and the file stays")
+    func versionGoesDown() throws {
         let file = TemporaryFile()
         do { _ = try Realm(configuration: file.configuration([V0.Note.self], version: 5)) }
         let error = try #require(throws: Realm.Error.self, "opened a newer file") {
@@ -87,8 +90,8 @@ import Testing
         #expect(try Realm.schemaVersionAtURL(file.url) == 5)
     }
 
-    @Test func `version-goes-down: a version that goes up without a change calls the block and keeps the data`() throws
-    {
+    @Test("version-goes-down: a version that goes up without a change calls the block and keeps the data")
+    func versionGoesUpWithoutChange() throws {
         let file = try filled()
         let calls = Locked<[UInt64]>([])
         let configuration = file.configuration([V0.Note.self], version: 7) { _, old in calls.with { $0.append(old) } }
@@ -98,7 +101,8 @@ import Testing
         #expect(try Realm.schemaVersionAtURL(file.url) == 7)
     }
 
-    @Test func `read-only-migration: a read-only file that needs a migration is a typed error`() throws {
+    @Test("read-only-migration: a read-only file that needs a migration is a typed error")
+    func readOnlyMigration() throws {
         let file = try filled()
         let before = try Data(contentsOf: file.url)
         var configuration = file.configuration([V1.Note.self], version: 1, Self.block)
@@ -113,7 +117,8 @@ import Testing
         #expect(try Data(contentsOf: file.url) == before)
     }
 
-    @Test func `read-only-migration: deleteRealmIfMigrationNeeded under an open Realm is a typed error`() throws {
+    @Test("read-only-migration: deleteRealmIfMigrationNeeded under an open Realm is a typed error")
+    func deletedUnderAnOpenRealm() throws {
         let file = try filled()
         var configuration = file.configuration([V1.Note.self], version: 1)
         configuration.deleteRealmIfMigrationNeeded = true
@@ -129,7 +134,8 @@ import Testing
         #expect(try Realm(configuration: configuration).objects(V1.Note.self).isEmpty)
     }
 
-    @Test func `two-schemas: a Realm whose file another configuration migrated gets a typed error`() throws {
+    @Test("two-schemas: a Realm whose file another configuration migrated gets a typed error")
+    func twoSchemas() throws {
         let file = try filled()
         let old = try Realm(configuration: file.configuration([V0.Note.self]))
         let notes = old.objects(V0.Note.self)
@@ -156,7 +162,8 @@ import Testing
         #expect((failure.current as? Realm.Error)?.code == .schemaMismatch)
     }
 
-    @Test func `open-inside-migration: an immediate typed error, and so is deleting the file there`() throws {
+    @Test("open-inside-migration: an immediate typed error, and so is deleting the file there")
+    func openInsideMigration() throws {
         let file = try filled()
         let seen = Locked<[Realm.Error.Code]>([])
         let configuration = file.configuration([V1.Note.self], version: 1) { [url = file.url] migration, old in
@@ -174,9 +181,8 @@ import Testing
         #expect(realm.objects(V1.Note.self).map(\.length) == [1, 2, 3])
     }
 
-    @Test func `performMigration and schemaVersionAtURL: migrate a file, and tell its version, without opening it`()
-        throws
-    {
+    @Test("performMigration and schemaVersionAtURL: migrate a file, and tell its version, without opening it")
+    func migratedWithoutOpening() throws {
         let file = try filled()
         #expect(try Realm.schemaVersionAtURL(file.url) == 0)
         try Realm.performMigration(for: file.configuration([V1.Note.self], version: 3, Self.block))

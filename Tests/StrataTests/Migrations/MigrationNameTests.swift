@@ -38,7 +38,8 @@ import Testing
         return realm.objects(Machine.self).map { $0.detached() }
     }
 
-    @Test func `old objects use the names of the file, new ones also those of the program`() throws {
+    @Test("old objects use the names of the file, new ones also those of the program")
+    func namesOfTheFile() throws {
         let machines = try migrated { migration, _ in
             var walked = 0
             migration.enumerateObjects(ofType: "Machine") { old, new in
@@ -55,7 +56,8 @@ import Testing
         #expect(machines.map(\.id) == [1, 2] && machines.map(\.label) == ["n", "made"])
     }
 
-    @Test func `a name that only the program has is unknown to old objects`() throws {
+    @Test("a name that only the program has is unknown to old objects")
+    func programsNameIsUnknown() throws {
         #expect(throws: Realm.Error.self) {
             try migrated { migration, _ in
                 migration.enumerateObjects(ofType: "Machine") { old, _ in _ = old?["label"] }
@@ -63,14 +65,16 @@ import Testing
         }
     }
 
-    @Test func `creating an object of an unknown class fails the migration, and names the class`() throws {
+    @Test("creating an object of an unknown class fails the migration, and names the class")
+    func unknownClassIsNamed() throws {
         let error = #expect(throws: Realm.Error.self) {
             try migrated { migration, _ in migration.create("Mashine", value: ["label": "x"])["label"] = "y" }
         }
         #expect(error?.code == .invalidInput && error?.message.contains("no class 'Mashine'") == true)
     }
 
-    @Test func `an object in a value of any type is read by name`() throws {
+    @Test("an object in a value of any type is read by name")
+    func objectInAnyValue() throws {
         let machines = try migrated { migration, _ in
             migration.enumerateObjects(ofType: "Machine") { old, new in
                 let (before, after) = (old?["thing"] as? MigrationObject, new?["thing"] as? MigrationObject)
@@ -82,7 +86,8 @@ import Testing
         #expect(machines[0].thing.object(Part.self)?.name == "q")
     }
 
-    @Test func `values of enumerations and of custom types are accepted in their stored form`() throws {
+    @Test("values of enumerations and of custom types are accepted in their stored form")
+    func storedFormIsAccepted() throws {
         let machines = try migrated { migration, _ in
             migration.create("Machine", value: ["id": Step.second, "label": Size.large])
             migration.enumerateObjects(ofType: "Machine") { old, new in

@@ -104,7 +104,8 @@ import Testing
 
     private static let expected = ["0 Ann 0 30 years -1", "1 Bob 1 1 years 0", "2 Alf 2 30 years 1"]
 
-    @Test func `skip-versions: 0 to 3 gives what 0 to 1 to 2 to 3 gives, from every version in between`() throws {
+    @Test("skip-versions: 0 to 3 gives what 0 to 1 to 2 to 3 gives, from every version in between")
+    func skippedVersions() throws {
         for through in [[], [1], [2], [1, 2]] as [[UInt64]] {
             let file = try filled()
             for version in through {
@@ -120,7 +121,8 @@ import Testing
         }
     }
 
-    @Test func `each step can be tested alone, on a file of the version before`() throws {
+    @Test("each step can be tested alone, on a file of the version before")
+    func stepAlone() throws {
         let file = TemporaryFile()
         do {
             let realm = try Realm(configuration: file.configuration([V1.Person.self], version: 1))
@@ -133,7 +135,8 @@ import Testing
         #expect(eve.tags.map(\.text) == ["guessed"])
     }
 
-    @Test func `throw-in-block: a later step that throws leaves version, schema and data, and a retry works`() throws {
+    @Test("throw-in-block: a later step that throws leaves version, schema and data, and a retry works")
+    func laterStepThrows() throws {
         let file = try filled()
         let failing = MigrationPlan(
             Self.plan.steps.dropLast() + [
@@ -152,7 +155,8 @@ import Testing
         #expect(try rows(file) == Self.expected)
     }
 
-    @Test func `a step without a rule fails by name, and the plan names a step with a wrong result`() throws {
+    @Test("a step without a rule fails by name, and the plan names a step with a wrong result")
+    func stepWithoutARule() throws {
         let file = try filled()
         let lacking = MigrationPlan([
             Self.plan.steps[0], MigrationStep(to: 2, classes: [V2.Person.self]), Self.plan.steps[2],
@@ -167,7 +171,8 @@ import Testing
         #expect(try Realm.schemaVersionAtURL(file.url) == 0)
     }
 
-    @Test func `a plan that does not fit its configuration is refused`() throws {
+    @Test("a plan that does not fit its configuration is refused")
+    func unfittingPlan() throws {
         let file = try filled()
         var short = configuration(file)
         short.schemaVersion = 4
@@ -181,7 +186,8 @@ import Testing
         }
     }
 
-    @Test func `several steps are not run under open Realms`() throws {
+    @Test("several steps are not run under open Realms")
+    func notUnderOpenRealms() throws {
         let file = try filled()
         let open = try Realm(configuration: file.configuration([V0.Person.self]))
         do {
@@ -191,7 +197,8 @@ import Testing
         #expect(open.objects(V0.Person.self).count == 3)
     }
 
-    @Test func `progress is reported per version and class, up to the end`() throws {
+    @Test("progress is reported per version and class, up to the end")
+    func progressToTheEnd() throws {
         let file = try filled(count: 10_000)
         let seen = Locked<[MigrationProgress]>([])
         var configuration = configuration(file)
@@ -207,7 +214,8 @@ import Testing
         }
     }
 
-    @Test func `a dry run reports what would change and writes nothing`() throws {
+    @Test("a dry run reports what would change and writes nothing")
+    func dryRunWritesNothing() throws {
         let file = try filled()
         let before = try Data(contentsOf: file.url)
         let report = try Realm.dryRunMigration(for: configuration(file))
@@ -229,7 +237,8 @@ import Testing
         #expect(try Realm.dryRunMigration(for: configuration(file)).steps.isEmpty)
     }
 
-    @Test func `a dry run throws the migration's errors, also beside an open Realm`() throws {
+    @Test("a dry run throws the migration's errors, also beside an open Realm")
+    func dryRunThrows() throws {
         let file = try filled()
         let open = try Realm(configuration: file.configuration([V0.Person.self]))
         let wrong = file.configuration([V2.Person.self], version: 1) { _, _ in throw Stop() }

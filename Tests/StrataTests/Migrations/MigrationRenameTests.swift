@@ -59,7 +59,8 @@ import Testing
         } catch { return "\(error)" }
     }
 
-    @Test func `rename: values, links, lists and the primary key are kept`() throws {
+    @Test("rename: values, links, lists and the primary key are kept")
+    func keptValuesAndLinks() throws {
         let file = try filled()
         let configuration = file.configuration([New.Person.self], version: 1) { migration, _ in
             for (old, new) in Self.all { migration.renameProperty(onType: "Person", from: old, to: new) }
@@ -82,7 +83,8 @@ import Testing
         #expect(bob.companions.map(\.number) == [9])
     }
 
-    @Test func `rename: a property that is missing is a clear error`() throws {
+    @Test("rename: a property that is missing is a clear error")
+    func missingProperty() throws {
         let file = try filled()
         #expect(
             message(file, from: "frist", to: "name")
@@ -94,7 +96,8 @@ import Testing
         #expect(try Realm.schemaVersionAtURL(file.url) == 0)
     }
 
-    @Test func `rename: both names in one schema are a clear error`() throws {
+    @Test("rename: both names in one schema are a clear error")
+    func bothNames() throws {
         enum Kept {
             final class Person: Object {
                 @Persisted(primaryKey: true) var id = 0
@@ -115,13 +118,15 @@ import Testing
         #expect(error.message.contains("the new schema still has 'first'"))
     }
 
-    @Test func `rename: to another type is a clear error`() throws {
+    @Test("rename: to another type is a clear error")
+    func otherType() throws {
         let file = try filled()
         #expect(message(file, from: "first", to: "years").contains("it is a string, 'years' an optional int"))
         #expect(message(file, from: "words", to: "name").contains("it is a list of string, 'name' a string"))
     }
 
-    @Test func `rename: a chain of names of versions in between leads to the last one`() throws {
+    @Test("rename: a chain of names of versions in between leads to the last one")
+    func chainOfNames() throws {
         let file = try filled()
         let configuration = file.configuration([New.Person.self], version: 3) { migration, _ in
             for (old, new) in Self.all where old != "first" {
@@ -135,7 +140,8 @@ import Testing
         #expect(realm.objects(New.Person.self).map(\.name) == ["Ann", "Bob"])
     }
 
-    @Test func `rename: from optional to required needs a rule like any other change`() throws {
+    @Test("rename: from optional to required needs a rule like any other change")
+    func optionalToRequired() throws {
         enum Aged {
             final class Person: Object {
                 @Persisted(primaryKey: true) var id = 0
@@ -160,7 +166,8 @@ import Testing
         #expect(realm.objects(Aged.Person.self).map(\.years) == [30, -1])
     }
 
-    @Test func `rename: a primary key that becomes a plain property keeps its values`() throws {
+    @Test("rename: a primary key that becomes a plain property keeps its values")
+    func keyBecomesPlain() throws {
         enum Plain {
             final class Person: Object {
                 @Persisted var number: Int?

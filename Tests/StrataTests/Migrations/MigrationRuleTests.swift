@@ -82,7 +82,8 @@ import Testing
 
     // MARK: optional-to-required
 
-    @Test func `optional-to-required: nulls without a rule are an error that names class, property and count`() throws {
+    @Test("optional-to-required: nulls without a rule are an error that names class, property and count")
+    func nullsWithoutARule() throws {
         let file = try filled()
         let error = try #require(failure(file.configuration([Required.Item.self], version: 1)))
         #expect(error.code == .missingValues)
@@ -92,7 +93,8 @@ import Testing
         try expectUntouched(file)
     }
 
-    @Test func `optional-to-required: values stay and a declared rule fills the nulls`() throws {
+    @Test("optional-to-required: values stay and a declared rule fills the nulls")
+    func ruleFillsNulls() throws {
         let file = try filled()
         let configuration = file.configuration([Required.Item.self], version: 1) { migration, _ in
             migration.fillNulls(onType: "Item", of: "code", with: "none")
@@ -113,14 +115,16 @@ import Testing
         #expect(realm.objects(Required.Item.self).where { $0.code == "later" }.count == 1)
     }
 
-    @Test func `optional-to-required: without nulls nothing has to be declared`() throws {
+    @Test("optional-to-required: without nulls nothing has to be declared")
+    func requiredWithoutNulls() throws {
         let file = try filled(nulls: false)
         let realm = try Realm(configuration: file.configuration([Required.Item.self], version: 1))
         #expect(realm.objects(Required.Item.self).map(\.code) == ["100", "200", "300"])
         #expect(realm.objects(Required.Item.self).map(\.amount) == [10, 20, 30])
     }
 
-    @Test func `optional-to-required: a rule of another type is refused`() throws {
+    @Test("optional-to-required: a rule of another type is refused")
+    func ruleOfOtherType() throws {
         let file = try filled()
         let configuration = file.configuration([Required.Item.self], version: 1) { migration, _ in
             migration.fillNulls(onType: "Item", of: "amount", with: "nothing")
@@ -131,7 +135,8 @@ import Testing
 
     // MARK: type-change
 
-    @Test func `type-change: without a rule it is an error that names the properties`() throws {
+    @Test("type-change: without a rule it is an error that names the properties")
+    func typeChangeWithoutARule() throws {
         let file = try filled()
         let error = try #require(failure(file.configuration([Retyped.Item.self], version: 1)))
         #expect(error.code == .missingValues)
@@ -141,7 +146,8 @@ import Testing
         try expectUntouched(file)
     }
 
-    @Test func `type-change: a rule converts values, and links are preserved`() throws {
+    @Test("type-change: a rule converts values, and links are preserved")
+    func ruleConverts() throws {
         let file = try filled()
         let configuration = file.configuration([Retyped.Item.self], version: 1) { migration, _ in
             migration.convertProperty(onType: "Item", "number") { ($0 as? Int).map { "#\($0)" } }
@@ -162,7 +168,8 @@ import Testing
         #expect(items.map { $0.friend?.number } == [nil, "#1", "#2"])
     }
 
-    @Test func `type-change: a rule that leaves a required property empty is an error`() throws {
+    @Test("type-change: a rule that leaves a required property empty is an error")
+    func ruleLeavesEmpty() throws {
         let file = try filled()
         let configuration = file.configuration([Retyped.Item.self], version: 1) { migration, _ in
             migration.convertProperty(onType: "Item", "number") { ($0 as? Int) == 2 ? nil : "\($0 ?? 0)" }
@@ -174,7 +181,8 @@ import Testing
         try expectUntouched(file)
     }
 
-    @Test func `type-change: a primary key of another type keeps the links that lead to its objects`() throws {
+    @Test("type-change: a primary key of another type keeps the links that lead to its objects")
+    func retypedKeyKeepsLinks() throws {
         enum Old {
             final class Place: Object {
                 @Persisted(primaryKey: true) var id = 0
@@ -209,7 +217,8 @@ import Testing
 
     // MARK: duplicate-primary-key
 
-    @Test func `duplicate-primary-key: the error names class and values, and all is rolled back`() throws {
+    @Test("duplicate-primary-key: the error names class and values, and all is rolled back")
+    func duplicateKeys() throws {
         enum Keyed {
             final class Item: Object {
                 @Persisted(primaryKey: true) var code: String?
@@ -238,7 +247,8 @@ import Testing
         #expect(realm.object(ofType: Keyed.Item.self, forPrimaryKey: "300")?.friend?.friend?.code == "100")
     }
 
-    @Test func `an error of a rule does not hide objects left without a value`() throws {
+    @Test("an error of a rule does not hide objects left without a value")
+    func failingRuleHidesNothing() throws {
         struct Stopped: Error {}
         for isElement in [false, true] {
             let file = try filled(nulls: false)

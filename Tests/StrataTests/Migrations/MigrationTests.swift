@@ -64,7 +64,8 @@ import Testing
         return file
     }
 
-    @Test func `a new primary key finds objects, and links stay`() throws {
+    @Test("a new primary key finds objects, and links stay")
+    func newPrimaryKey() throws {
         let file = try filled()
         let realm = try Realm(configuration: file.configuration([Keyed.Item.self], version: 1))
         #expect(realm.object(ofType: Keyed.Item.self, forPrimaryKey: 2)?.friend?.code == "code 1")
@@ -75,7 +76,8 @@ import Testing
         }
     }
 
-    @Test func `a primary key that collides is an error that names class and value`() throws {
+    @Test("a primary key that collides is an error that names class and value")
+    func collidingKey() throws {
         let file = try filled(numbers: [1, 2, 2])
         let error = try #require(throws: Realm.Error.self, "migrated to a key that is not unique") {
             try Realm(configuration: file.configuration([Keyed.Item.self], version: 1))
@@ -86,7 +88,8 @@ import Testing
         #expect(realm.objects(Before.Item.self).map(\.number) == [1, 2, 2])
     }
 
-    @Test func `renaming keeps values, links and lists, and new and removed classes are walked`() throws {
+    @Test("renaming keeps values, links and lists, and new and removed classes are walked")
+    func renamingKeepsAll() throws {
         let file = try filled()
         let walked = Locked<[String]>([])
         let configuration = file.configuration([Renamed.Item.self, Renamed.Extra.self], version: 1) { migration, _ in
@@ -119,7 +122,8 @@ import Testing
         #expect(walked.current == ["old true", "true old"])
     }
 
-    @Test func `renaming a missing property fails the migration`() throws {
+    @Test("renaming a missing property fails the migration")
+    func renamedMissingProperty() throws {
         let file = try filled()
         let configuration = file.configuration([Renamed.Item.self], version: 1) { migration, _ in
             migration.renameProperty(onType: "Item", from: "cod", to: "label")
@@ -128,7 +132,8 @@ import Testing
         #expect(try Realm.schemaVersionAtURL(file.url) == 0)
     }
 
-    @Test func `a new class, an index and another order need no new version`() throws {
+    @Test("a new class, an index and another order need no new version")
+    func noNewVersionNeeded() throws {
         enum Indexed {
             final class Item: Object {
                 @Persisted(indexed: true) var number = 0

@@ -103,10 +103,8 @@ import Testing
         return file
     }
 
-    @Test
-    func `a version bump is needed to add, remove or retype a property, and for nullability, key, target, embedding`()
-        throws
-    {
+    @Test("a version bump is needed to add, remove or retype a property, and for nullability, key, target, embedding")
+    func versionBumpNeeded() throws {
         let cases: [(String, ObjectBase.Type)] = [
             ("'Item.more' was added", Added.Item.self), ("'Item.link' was removed", Removed.Item.self),
             ("'Item.name' changed its type", Retyped.Item.self), ("'Item.name' became optional", Nullable.Item.self),
@@ -127,14 +125,16 @@ import Testing
         }
     }
 
-    @Test func `no version bump is needed to add or remove a class, for an index, and for another order`() throws {
+    @Test("no version bump is needed to add or remove a class, for an index, and for another order")
+    func noVersionBumpNeeded() throws {
         let file = try filled()
         let realm = try Realm(configuration: file.configuration([Reordered.Item.self, Note.self]))
         #expect(realm.objects(Reordered.Item.self).where { $0.name == "n" }.first?.link?.text == "t")
         #expect(realm.schema["Other"] != nil)
     }
 
-    @Test func `a link to another class is a type change: its objects are not dropped without a rule`() throws {
+    @Test("a link to another class is a type change: its objects are not dropped without a rule")
+    func linkToOtherClass() throws {
         let file = try filled()
         let error = try #require(throws: Realm.Error.self, "dropped a link") {
             try Realm(configuration: file.configuration([Relinked.Item.self], version: 1))
@@ -150,7 +150,8 @@ import Testing
         #expect(realm.objects(Relinked.Item.self).first?.link?.text == "t")
     }
 
-    @Test func `deleteData: deletes the objects of a class, and the class if the program lacks it`() throws {
+    @Test("deleteData: deletes the objects of a class, and the class if the program lacks it")
+    func deleteDataOfAClass() throws {
         let file = try filled()
         let answers = Locked<[Bool]>([])
         let configuration = file.configuration([Removed.Item.self], version: 1) { migration, _ in

@@ -78,7 +78,8 @@ import Testing
         try Realm(configuration: file.configuration([New.Person.self, New.Log.self], version: 1, block))
     }
 
-    @Test func `mutate-while-enumerating: exactly the objects of the start are visited`() throws {
+    @Test("mutate-while-enumerating: exactly the objects of the start are visited")
+    func objectsOfTheStart() throws {
         let file = try filled(count: 5_000)
         let visited = Locked<[Int]>([])
         let realm = try migrate(file) { migration, _ in
@@ -105,7 +106,8 @@ import Testing
         #expect(realm.object(ofType: New.Person.self, forPrimaryKey: 20)?.name == "other")
     }
 
-    @Test func `mutate-while-enumerating: of a new class, exactly the objects of the start are visited`() throws {
+    @Test("mutate-while-enumerating: of a new class, exactly the objects of the start are visited")
+    func objectsOfANewClass() throws {
         let file = try filled()
         let visited = Locked<[Int]>([])
         let realm = try migrate(file) { migration, _ in
@@ -122,7 +124,8 @@ import Testing
         #expect(realm.objects(New.Log.self).map(\.id) == [5, 6, 20, 1005, 1006, 1020])
     }
 
-    @Test func `nested-access: typed values through links, and an unknown name throws`() throws {
+    @Test("nested-access: typed values through links, and an unknown name throws")
+    func nestedAccess() throws {
         let file = try filled()
         let messages = Locked<[String]>([])
         let realm = try migrate(file) { migration, _ in
@@ -163,7 +166,8 @@ import Testing
         #expect(realm.objects(New.Person.self).map(\.citySize) == [-1, 42, 42, 42, 42, 42])
     }
 
-    @Test func `backlinks-in-migration: both sides are readable, declared as an inverse or not`() throws {
+    @Test("backlinks-in-migration: both sides are readable, declared as an inverse or not")
+    func backlinksOnBothSides() throws {
         let file = try filled()
         let counts = Locked<[[Int]]>([])
         let errors = Locked<[String]>([])
@@ -189,7 +193,8 @@ import Testing
         #expect(errors.current.count == 3)
     }
 
-    @Test func `objects of both sides are found by queries inside the migration`() throws {
+    @Test("objects of both sides are found by queries inside the migration")
+    func queriesOnBothSides() throws {
         let file = try filled()
         let realm = try migrate(file) { migration, _ in
             #expect(migration.oldSchema["Person"]?["citySize"] == nil)
@@ -209,7 +214,8 @@ import Testing
         #expect(realm.objects(New.Person.self).map(\.name) == Array(repeating: "q", count: 6))
     }
 
-    @Test func `an old object cannot be changed, and an object of an unknown class cannot be created`() throws {
+    @Test("an old object cannot be changed, and an object of an unknown class cannot be created")
+    func oldObjectIsConstant() throws {
         for block in [
             { migration, _ in
                 migration.enumerateObjects(ofType: "Person") { old, _ in old?["name"] = "x" }
@@ -229,7 +235,8 @@ import Testing
         }
     }
 
-    @Test func `assigning an old object links to its new twin; a deleted one is refused`() throws {
+    @Test("assigning an old object links to its new twin; a deleted one is refused")
+    func oldObjectLinksToTwin() throws {
         let file = try filled()
         let realm = try migrate(file) { migration, _ in
             let stray = migration.oldObjects(ofType: "Pet").filter("name == 'Stray'")[0]

@@ -76,7 +76,8 @@ import Testing
         #expect(realm.objects(Person.self).map(\.age) == [30, 0])
     }
 
-    @Test func `a block brings names together and requires an age`() throws {
+    @Test("a block brings names together and requires an age")
+    func namesAndAges() throws {
         let file = try filled()
         let url = file.url
         let configuration = Realm.Configuration(
@@ -96,7 +97,8 @@ import Testing
         try expectPeople(configuration)
     }
 
-    @Test func `inverses, queries, names and types`() throws {
+    @Test("inverses, queries, names and types")
+    func inversesQueriesNamesTypes() throws {
         let file = try filled()
         let block: MigrationBlock = { migration, _ in
             try migration.enumerateObjects(ofType: "Pet") { old, new in
@@ -113,7 +115,8 @@ import Testing
         #expect(realm.objects(Owned.Person.self).map(\.age) == ["30 years", nil])
     }
 
-    @Test func `a query finds the adults of a town`() throws {
+    @Test("a query finds the adults of a town")
+    func adultsOfATown() throws {
         enum Adults {
             final class Person: Object {
                 @Persisted var firstName = ""
@@ -135,7 +138,8 @@ import Testing
         #expect(realm.objects(Adults.Person.self).map(\.isAdult) == [true, false])
     }
 
-    @Test func `a plan, its rehearsal, a backup and progress`() throws {
+    @Test("a plan, its rehearsal, a backup and progress")
+    func rehearsedPlan() throws {
         let file = try filled()
         let url = file.url
         defer { try? FileManager.default.removeItem(atPath: url.path + ".before-v0") }
@@ -165,7 +169,8 @@ import Testing
         try expectPeople(configuration)
     }
 
-    @Test func `a step alone`() throws {
+    @Test("a step alone")
+    func stepAlone() throws {
         let file = TemporaryFile()
         do {
             let realm = try Realm(configuration: file.configuration([V1.Person.self], version: 1))
@@ -181,7 +186,8 @@ import Testing
         #expect(try Realm(configuration: configuration).objects(Person.self).map(\.age) == [7])
     }
 
-    @Test func `the page shows the code of these tests`() throws {
+    @Test("the page shows the code of these tests")
+    func pageShowsTheseTests() throws {
         try PageCode.expect("migrations.md", in: #filePath)
     }
 }

@@ -72,7 +72,8 @@ import Testing
         }
     }
 
-    @Test func `values are lifted up two links, lists and inverses are read by name on both sides`() throws {
+    @Test("values are lifted up two links, lists and inverses are read by name on both sides")
+    func liftedUpTwoLinks() throws {
         let file = TemporaryFile()
         try fill(file)
         let oldOwners = Locked<[Int]>([])
@@ -102,7 +103,8 @@ import Testing
         #expect(oldOwners.current == [1, 1, 0])
     }
 
-    @Test func `an unknown name is an error that can be caught`() throws {
+    @Test("an unknown name is an error that can be caught")
+    func unknownNameIsCaught() throws {
         let file = TemporaryFile()
         try fill(file)
         let messages = Locked<[String]>([])
@@ -118,7 +120,8 @@ import Testing
         #expect(messages.current.first?.contains("'Person' has no property 'nickname'") == true)
     }
 
-    @Test func `reading a misspelt name by subscript fails the migration instead of losing data`() throws {
+    @Test("reading a misspelt name by subscript fails the migration instead of losing data")
+    func misspeltSubscript() throws {
         let file = TemporaryFile()
         try fill(file)
         let configuration = file.configuration([New.Person.self], version: 1) { migration, _ in

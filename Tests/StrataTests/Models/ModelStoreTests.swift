@@ -39,7 +39,8 @@ import Testing
         func getModel(id: String) -> User? { realm.object(ofType: User.self, forPrimaryKey: id) }
     }
 
-    @Test func `models that a write thread inserts come back by id`() throws {
+    @Test("models that a write thread inserts come back by id")
+    func insertedComeBack() throws {
         let store = ModelStore(try makeRealm([User.self]))
         let users = try store.getInsertedModels(with: [["id": "a", "name": "Ann"], ["id": "b", "name": "Ben"]])
         #expect(users.map(\.name) == ["Ann", "Ben"])
@@ -49,7 +50,8 @@ import Testing
         #expect(store.getModel(id: "c") == nil)
     }
 
-    @Test func `a property change carries name, old and new value, and deletion ends the notifications`() throws {
+    @Test("a property change carries name, old and new value, and deletion ends the notifications")
+    func propertyChange() throws {
         let realm = try makeRealm([User.self])
         let user = User(value: ["id": "a", "name": "Ann"])
         try realm.write { realm.add(user) }
@@ -72,7 +74,8 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `another thread's commits arrive at a refresh, as one change`() throws {
+    @Test("another thread's commits arrive at a refresh, as one change")
+    func commitsAtARefresh() throws {
         let realm = try makeRealm([User.self])
         let configuration = realm.configuration
         var updates: [([Int], [Int], [Int])] = []
@@ -97,7 +100,8 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `a reference leads to the object on another thread, once`() throws {
+    @Test("a reference leads to the object on another thread, once")
+    func referenceOnce() throws {
         let realm = try makeRealm([User.self])
         let user = User(value: ["id": "a", "name": "Ann"])
         try realm.write { realm.add(user) }
@@ -112,7 +116,8 @@ import Testing
         #expect(names.current == ["Ann", nil])
     }
 
-    @Test func `the policy of compaction at launch is called with total and used bytes`() throws {
+    @Test("the policy of compaction at launch is called with total and used bytes")
+    func compactionAtLaunch() throws {
         let file = TemporaryFile()
         let sizes = Locked<[(Int, Int)]>([])
         var configuration = file.configuration([User.self])

@@ -5,7 +5,8 @@ import Testing
 
 /// Random operations on objects, links, collections and embedded objects, in the database and in plain Swift.
 @Suite struct ObjectHistoryTests {
-    @Test func `a random history of objects equals its model, and is reproducible`() throws {
+    @Test("a random history of objects equals its model, and is reproducible")
+    func randomHistory() throws {
         let given = ProcessInfo.processInfo.environment["OBJECT_HISTORY_SEED"].flatMap { UInt64($0) }
         let seeds = given.map { [$0] } ?? [1, 2, 3].map { $0 &+ UInt64.random(in: 0..<1_000_000) &* 10 }
         for seed in seeds {

@@ -107,8 +107,10 @@ private final class Mirror {
         }
     }
 
-    @Test(arguments: [5, 23] as [UInt64])
-    func `each observer is told what leads to the collection, whatever others share with it`(seed: UInt64) throws {
+    @Test(
+        "each observer is told what leads to the collection, whatever others share with it",
+        arguments: [5, 23] as [UInt64])
+    func toldWhateverIsShared(seed: UInt64) throws {
         let realm = try realm()
         var dice = Dice(state: seed)
         var mirrors = mirrors(realm)
@@ -144,7 +146,8 @@ private final class Mirror {
         }
     }
 
-    @Test func `a silenced observer goes on from the version that it missed`() throws {
+    @Test("a silenced observer goes on from the version that it missed")
+    func silencedGoesOn() throws {
         let realm = try realm()
         let high = realm.objects(Score.self).where { $0.number >= 50 }
         var told: [[[Int]]] = [[], [], []]
@@ -167,7 +170,8 @@ private final class Mirror {
         tokens.forEach { $0.invalidate() }
     }
 
-    @Test func `an observer that writes goes on when the others have`() throws {
+    @Test("an observer that writes goes on when the others have")
+    func writingObserverGoesOn() throws {
         let realm = try realm()
         let first = mirrors(realm)
         var isWriting = false
@@ -184,7 +188,8 @@ private final class Mirror {
         token.invalidate()
     }
 
-    @Test func `equal descriptions share their rows, others do not, and none keeps the source's keys`() throws {
+    @Test("equal descriptions share their rows, others do not, and none keeps the source's keys")
+    func equalDescriptionsShare() throws {
         let realm = try realm()
         // Returns an identifier: a second reference to the rows would force a copy at their next change.
         func rows(_ results: Results<Score>) throws -> ObjectIdentifier {
@@ -213,7 +218,8 @@ private final class Mirror {
         token.invalidate()
     }
 
-    @Test func `results use the rows of an observer that still observes them`() throws {
+    @Test("results use the rows of an observer that still observes them")
+    func resultsUseObservedRows() throws {
         let realm = try realm()
         let high = realm.objects(Score.self).where { $0.number >= 50 }
         // A new observer may be allocated at the address of one that has ended.
@@ -233,7 +239,8 @@ private final class Mirror {
         first.invalidate()
     }
 
-    @Test func `one more observer of an equal collection costs the same, among ten and among a thousand`() throws {
+    @Test("one more observer of an equal collection costs the same, among ten and among a thousand")
+    func oneMoreCostsTheSame() throws {
         let realm = try realm()
         let growth = try ProcessorTime.growth(from: 100, to: 800) { count in
             let tokens = (0..<count).map { _ in
@@ -245,7 +252,8 @@ private final class Mirror {
         #expect(growth < 3, "an observer among 800 costs \(growth) times what one among 100 does")
     }
 
-    @Test func `a commit under equal observers is worked out once, and reads what it changed alone`() throws {
+    @Test("a commit under equal observers is worked out once, and reads what it changed alone")
+    func workedOutOnce() throws {
         let realm = try makeRealm([Score.self])
         try realm.write { for id in 0..<5000 { realm.add(Score(id, id % 100)) } }
         func steps(_ observers: Int) throws -> UInt64 {

@@ -19,7 +19,8 @@ import Testing
         return (realm, board)
     }
 
-    @Test func `a change at any depth is a change of the property`() throws {
+    @Test("a change at any depth is a change of the property")
+    func changeAtAnyDepth() throws {
         let (realm, board) = try board(.fromDictionary(["a": .fromArray([.fromArray([.int(1)])])]))
         var told: [[String]] = []
         let token = board.observe { if case .change(_, let properties) = $0 { told.append(properties.map(\.name)) } }
@@ -37,7 +38,8 @@ import Testing
         withExtendedLifetime((token, narrow)) {}
     }
 
-    @Test func `a list's observer is told of inserted, deleted and changed elements`() throws {
+    @Test("a list's observer is told of inserted, deleted and changed elements")
+    func observerOfAList() throws {
         let (realm, board) = try board(
             .fromArray([.fromArray([.float(43), .string("lunch"), .double(12)]), .bool(false)]))
         let list = try #require(board.note.listValue)
@@ -70,7 +72,8 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
-    @Test func `a dictionary's observer is told of its keys`() throws {
+    @Test("a dictionary's observer is told of its keys")
+    func observerOfADictionary() throws {
         let (realm, board) = try board(.fromDictionary(["k": .fromDictionary(["x": .int(1)]), "n": .int(2)]))
         let map = try #require(board.note.dictionaryValue)
         let inner = try #require(map["k"]?.dictionaryValue)
@@ -209,10 +212,10 @@ import Testing
         }
     }
 
-    @Test(arguments: Array(UInt64(1)...6))
-    func `a random history equals its model, for observers, frozen versions and rollbacks, too`(
-        seed: UInt64
-    ) throws {
+    @Test(
+        "a random history equals its model, for observers, frozen versions and rollbacks, too",
+        arguments: Array(UInt64(1)...6))
+    func randomHistory(seed: UInt64) throws {
         let comment: Comment = "seed \(seed): swift test --filter NestedObserverTests"
         let file = TemporaryFile()
         var history = History(generator: RandomStream(Seed(seed)))
@@ -252,8 +255,8 @@ import Testing
         }
     }
 
-    @Test(arguments: Array(UInt64(11)...14))
-    func `held collections stay the same ones through a random history`(seed: UInt64) throws {
+    @Test("held collections stay the same ones through a random history", arguments: Array(UInt64(11)...14))
+    func heldThroughAHistory(seed: UInt64) throws {
         let comment: Comment = "seed \(seed): swift test --filter NestedObserverTests"
         var generator = RandomStream(Seed(seed))
         let (realm, board) = try board(.fromArray((0..<8).map { .fromArray([.int($0)]) }))

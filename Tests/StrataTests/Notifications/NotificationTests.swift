@@ -45,8 +45,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 2, 3, 4] as [UInt64])
-    func `change sets applied to a mirror give the collection`(seed: UInt64) throws {
+    @Test("change sets applied to a mirror give the collection", arguments: [1, 2, 3, 4] as [UInt64])
+    func mirroredChangeSets(seed: UInt64) throws {
         let realm = try makeRealm([Counter.self, AllTypes.self])
         let owner = AllTypes()
         try realm.write {
@@ -99,7 +99,8 @@ import Testing
         }
     }
 
-    @Test func `initial comes once, before any update`() throws {
+    @Test("initial comes once, before any update")
+    func initialComesOnce() throws {
         let realm = try makeRealm([Note.self])
         var seen: [String] = []
         let token = realm.objects(Note.self).observe { change in
@@ -115,7 +116,8 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `a silenced token's observer misses that write only`() throws {
+    @Test("a silenced token's observer misses that write only")
+    func silencedToken() throws {
         let realm = try makeRealm([Note.self])
         var updates = 0
         let token = realm.objects(Note.self).observe { if case .update = $0 { updates += 1 } }
@@ -126,7 +128,8 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `releasing a token ends the notifications`() throws {
+    @Test("releasing a token ends the notifications")
+    func releasedToken() throws {
         let realm = try makeRealm([Note.self])
         var updates = 0
         var token: NotificationToken? = realm.objects(Note.self).observe { if case .update = $0 { updates += 1 } }
@@ -137,7 +140,8 @@ import Testing
         #expect(updates == 1)
     }
 
-    @Test func `a write inside a notification is delivered afterwards`() throws {
+    @Test("a write inside a notification is delivered afterwards")
+    func writeInsideANotification() throws {
         let realm = try makeRealm([Note.self])
         var counts: [Int] = []
         let token = realm.objects(Note.self).observe { change in
@@ -150,7 +154,8 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `key paths choose which modifications count`() throws {
+    @Test("key paths choose which modifications count")
+    func chosenByKeyPaths() throws {
         let realm = try makeRealm([Note.self])
         let note = Note("a")
         try realm.write { realm.add(note) }
@@ -163,7 +168,8 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `an observer on a queue is notified there, first of the initial state, then of changes`() throws {
+    @Test("an observer on a queue is notified there, first of the initial state, then of changes")
+    func observerOnAQueue() throws {
         let realm = try makeRealm([Note.self])
         try realm.write { realm.add(Note("a")) }
         let queue = DispatchQueue(label: "observer")
@@ -186,7 +192,8 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `a list of values notifies with indexes`() throws {
+    @Test("a list of values notifies with indexes")
+    func valuesWithIndexes() throws {
         let realm = try makeRealm([AllTypes.self])
         let owner = AllTypes()
         owner.ints.append(objectsIn: [1, 2, 3])
@@ -203,7 +210,8 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `a list notifies of a new object with a deleted one's key, and of changes by old indexes`() throws {
+    @Test("a list notifies of a new object with a deleted one's key, and of changes by old indexes")
+    func newObjectWithDeletedKey() throws {
         let realm = try makeRealm([CollectionQueryTests.Drawer.self, Counter.self])
         let drawer = CollectionQueryTests.Drawer()
         drawer.counters.append(objectsIn: (0..<3).map { Counter($0) })
@@ -233,7 +241,8 @@ import Testing
         @Persisted var cells: List<Int>
     }
 
-    @Test func `a deleted owner's list notifies as emptied, even if another object has the owner's key`() throws {
+    @Test("a deleted owner's list notifies as emptied, even if another object has the owner's key")
+    func deletedOwnersList() throws {
         let realm = try makeRealm([Tray.self])
         let tray = Tray(value: ["cells": [1, 2]])
         try realm.write { realm.add(tray) }
@@ -249,7 +258,8 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `limited results notify of changed elements that kept their index`() throws {
+    @Test("limited results notify of changed elements that kept their index")
+    func limitedResults() throws {
         let realm = try makeRealm([Counter.self])
         try realm.write { for id in 1...3 { realm.add(Counter(id, count: id * 4)) } }
         let counters = realm.objects(Counter.self)
@@ -264,7 +274,8 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `a key path to an inverse notifies of added and removed links, and of deleted owners`() throws {
+    @Test("a key path to an inverse notifies of added and removed links, and of deleted owners")
+    func keyPathToAnInverse() throws {
         let realm = try makeRealm([TypedQueryTests.Owner.self, TypedQueryTests.Pet.self])
         let pets = realm.objects(TypedQueryTests.Pet.self)
         try realm.write {
@@ -286,7 +297,8 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `the Realm notifies of every version that it shows`() throws {
+    @Test("the Realm notifies of every version that it shows")
+    func everyShownVersion() throws {
         let realm = try makeRealm([Note.self])
         var changes = 0
         let token = realm.observe { notification, _ in if notification == .didChange { changes += 1 } }

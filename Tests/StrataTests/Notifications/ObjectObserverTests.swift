@@ -9,7 +9,8 @@ import Testing
         override class func propertiesMapping() -> [String: String] { ["watts": "power", "room": "in_room"] }
     }
 
-    @Test func `changes are named by property, whatever the columns' names`() throws {
+    @Test("changes are named by property, whatever the columns' names")
+    func namedByProperty() throws {
         let realm = try makeRealm([Lamp.self])
         let lamp = Lamp()
         try realm.write { realm.add(lamp) }
@@ -38,7 +39,8 @@ import Testing
         behind.invalidate()
     }
 
-    @Test func `an object can be observed through its superclass`() throws {
+    @Test("an object can be observed through its superclass")
+    func throughASuperclass() throws {
         let realm = try makeRealm([Lamp.self])
         let lamp = Lamp()
         try realm.write { realm.add(lamp) }
@@ -83,7 +85,8 @@ import Testing
         }
     }
 
-    @Test func `an actor is notified of changes along key paths`() async throws {
+    @Test("an actor is notified of changes along key paths")
+    func actorAlongKeyPaths() async throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Lamp.self])
         do {

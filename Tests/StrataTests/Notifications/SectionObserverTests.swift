@@ -54,7 +54,8 @@ import Testing
         }
     }
 
-    @Test func `inserted and deleted sections are reported, and elements by section and index`() throws {
+    @Test("inserted and deleted sections are reported, and elements by section and index")
+    func sectionsAndElements() throws {
         let realm = try makeRealm([Counter.self])
         try realm.write { for id in 0..<6 { realm.add(Counter(id, count: id % 2)) } }
         let sections = realm.objects(Counter.self).sectioned(by: \.count)
@@ -82,7 +83,8 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `an element that moves in the results within its section is modified`() throws {
+    @Test("an element that moves in the results within its section is modified")
+    func movedWithinASection() throws {
         let realm = try makeRealm([Counter.self])
         try realm.write { for id in 1...3 { realm.add(Counter(id, count: id)) } }
         let counters = realm.objects(Counter.self)
@@ -95,7 +97,8 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `an element that changed and moved is deleted and inserted`() throws {
+    @Test("an element that changed and moved is deleted and inserted")
+    func changedAndMoved() throws {
         let realm = try makeRealm([Counter.self])
         // Sections 1: 10, 2: 20 and 21, 3: 30.
         try realm.write { for id in [10, 20, 21, 30] { realm.add(Counter(id, count: id)) } }
@@ -157,7 +160,8 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `an observer of one section follows only that one, also when it disappears and reappears`() throws {
+    @Test("an observer of one section follows only that one, also when it disappears and reappears")
+    func onlyOneSection() throws {
         let realm = try makeRealm([Counter.self])
         try realm.write { for id in 0..<4 { realm.add(Counter(id, count: id % 2)) } }
         let sections = realm.objects(Counter.self).sectioned(by: \.count)

@@ -44,7 +44,8 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `a key that depends on an unobserved property is correct with the next change`() throws {
+    @Test("a key that depends on an unobserved property is correct with the next change")
+    func unobservedProperty() throws {
         var frames: [[[Int]]] = []
         let (realm, sections) = try sections(10) {}
         let token = sections.observe(keyPaths: ["name"]) { change in
@@ -59,7 +60,8 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `keys of removed rows are not kept`() throws {
+    @Test("keys of removed rows are not kept")
+    func removedRowsAreNotKept() throws {
         let (realm, sections) = try sections(4) {}
         var count = 0
         let token = sections.observe { change in
@@ -71,7 +73,8 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `the steps of a commit do not grow with the rows if the order keeps sections together`() throws {
+    @Test("the steps of a commit do not grow with the rows if the order keeps sections together")
+    func stepsOfACommit() throws {
         func steps(_ count: Int) throws -> UInt64 {
             let (realm, sections) = try sections(count) {}
             var seen = 0

@@ -47,7 +47,8 @@ import Testing
         #expect(letter.proofs["camelCase"] == Data([9]) && letter.fellow?.firstName == "Ada" && letter.price == 1.5)
     }
 
-    @Test func `a coder's strategies for dates, data and keys hold for properties and collections`() throws {
+    @Test("a coder's strategies for dates, data and keys hold for properties and collections")
+    func strategiesHold() throws {
         let letter = try decoder.decode(Letter.self, from: Data(json.utf8))
         check(letter)
         let realm = try makeRealm([Letter.self])
@@ -63,7 +64,8 @@ import Testing
         #expect(String(decoding: parts, as: UTF8.self) == "[{\"first_name\":\"Ada\"}]")
     }
 
-    @Test func `without strategies dates are seconds and data is base64`() throws {
+    @Test("without strategies dates are seconds and data is base64")
+    func withoutStrategies() throws {
         let text = """
             {"sentAt":2.5,"seal":"ZGVm","dates":[2.5],"proofs":{"a":"ZGVm"},"days":[],"price":"2"}
             """

@@ -23,7 +23,8 @@ import Testing
 
     private func open() throws -> Realm { try makeRealm([Cart.self, Wheel.self]) }
 
-    @Test func `names that a class does not have are ignored, at any depth`() throws {
+    @Test("names that a class does not have are ignored, at any depth")
+    func unknownNamesAreIgnored() throws {
         let realm = try open()
         let values: [String: Any] = [
             "id": 1, "name": "one", "unknown": 5, "spare": ["size": 20, "brand": "x"], "wheels": [["size": 1, "y": 2]],
@@ -37,7 +38,8 @@ import Testing
         #expect(realm.objects(Wheel.self).contains { $0.size == 3 })
     }
 
-    @Test func `unmanaged objects among the values are copied and stay unmanaged`() throws {
+    @Test("unmanaged objects among the values are copied and stay unmanaged")
+    func unmanagedAreCopied() throws {
         let realm = try open()
         let wheel = Wheel(value: ["size": 7])
         let towed = Cart(value: ["id": 2, "name": "towed"])
@@ -60,7 +62,8 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    @Test func `objects of other Realms and frozen ones are copied, those of this Realm are linked`() throws {
+    @Test("objects of other Realms and frozen ones are copied, those of this Realm are linked")
+    func foreignAreCopied() throws {
         let (here, there) = (try open(), try open())
         let foreign = try there.write { there.create(Cart.self, value: ["id": 1, "name": "foreign"]) }
         let own = try here.write { here.create(Cart.self, value: ["id": 5, "name": "own"]) }
@@ -87,7 +90,8 @@ import Testing
         try here.store.checkInvariants()
     }
 
-    @Test func `a declared default that a value replaces leaves no object`() throws {
+    @Test("a declared default that a value replaces leaves no object")
+    func replacedDefault() throws {
         let realm = try open()
         let wheel = try realm.write { realm.create(Wheel.self, value: ["size": 1]) }
         try realm.write {
@@ -99,7 +103,8 @@ import Testing
         #expect(realm.objects(Wheel.self).count == 2)
     }
 
-    @Test func `an update of differences compares the embedded objects of a list index by index`() throws {
+    @Test("an update of differences compares the embedded objects of a list index by index")
+    func comparedIndexByIndex() throws {
         let realm = try open()
         func lights(_ count: Int) -> [[String: Any]] { (0..<count).map { ["lumen": 10 * $0] } }
         let cart = try realm.write { realm.create(Cart.self, value: ["id": 1, "lights": lights(2)]) }

@@ -32,7 +32,8 @@ import Testing
     /// Without the addresses of collections.
     private func plain(_ text: String) -> String { text.replacing(/<0x[0-9a-f]+>/, with: "<>") }
 
-    @Test(arguments: [false, true]) func `objects print their properties and linked objects`(managed: Bool) throws {
+    @Test("objects print their properties and linked objects", arguments: [false, true])
+    func propertiesAndLinks(managed: Bool) throws {
         let realm = try makeRealm([Room.self, House.self, Note.self])
         let room = Room()
         room.note = Note()
@@ -48,7 +49,8 @@ import Testing
         #expect(plain(room.description) == lines.joined(separator: "\n"))
     }
 
-    @Test func `cycles end at a depth, and long collections are cut`() throws {
+    @Test("cycles end at a depth, and long collections are cut")
+    func cyclesEnd() throws {
         let house = House()
         house.inner.append(house)
         let text = plain(house.description)
@@ -60,7 +62,8 @@ import Testing
         #expect(numbers.hasSuffix("\n\t... 150 objects skipped.\n)"))
     }
 
-    @Test func `results and inverses print their elements`() throws {
+    @Test("results and inverses print their elements")
+    func printedElements() throws {
         let realm = try makeRealm([Room.self, House.self, Note.self])
         let house = House()
         house.rooms.append(Room())
@@ -74,7 +77,8 @@ import Testing
         #expect(plain(AnyRealmCollection(house.inner).description) == "AnyRealmCollection<House> <> (\n\n)")
     }
 
-    @Test func `sort descriptors and property types print by the names that RealmSwift has`() {
+    @Test("sort descriptors and property types print by the names that RealmSwift has")
+    func namesThatRealmSwiftHas() {
         #expect("\(Strata.SortDescriptor("text"))" == "SortDescriptor(keyPath: text, direction: ascending)")
         #expect("\(Strata.SortDescriptor("a.b").reversed())" == "SortDescriptor(keyPath: a.b, direction: descending)")
         let types = Labelled().objectSchema.properties.map { $0.description.split(separator: "\n")[1] }

@@ -29,7 +29,8 @@ import Testing
         @Persisted var prices: Map<String, Double>
     }
 
-    @Test func `collections of objects are read and changed by name`() throws {
+    @Test("collections of objects are read and changed by name")
+    func changedByName() throws {
         let realm = try makeRealm([Crate.self])
         let crate = Crate()
         crate.items.append(Item("a"))
@@ -51,7 +52,8 @@ import Testing
     }
 
     /// The planted mistake: `RunningWrite.failure(of:)` makes the change, and then puts back the failure from before.
-    @Test func `a refused assignment fails no write, and a write that has failed takes no assignment`() throws {
+    @Test("a refused assignment fails no write, and a write that has failed takes no assignment")
+    func refusedAssignment() throws {
         let realm = try makeRealm([Item.self])
         try realm.write { realm.add(Item("first")) }
         let item = realm.dynamicObjects("Item")[0]
@@ -74,7 +76,8 @@ import Testing
         #expect(item["name"] as? String == "second")
     }
 
-    @Test func `an object in a value of any type is read by name, also without its class`() throws {
+    @Test("an object in a value of any type is read by name, also without its class")
+    func objectInAnyValue() throws {
         let file = TemporaryFile()
         do {
             let realm = try Realm(configuration: file.configuration([Crate.self, Item.self]))
@@ -89,7 +92,8 @@ import Testing
         #expect(value.dynamicObject?.name as? String == "inside")
     }
 
-    @Test func `a value of any type is read by name as its content`() throws {
+    @Test("a value of any type is read by name as its content")
+    func anyValueByName() throws {
         let realm = try makeRealm([Crate.self, Item.self])
         let crate = Crate()
         for (value, text) in [(AnyRealmValue.string("x"), "x"), (.int(4), "4"), (.bool(true), "true")] {
@@ -107,7 +111,8 @@ import Testing
         #expect(crate["value"] == nil && crate.value == .none)
     }
 
-    @Test func `properties are read by the program's names and by those in the file`() throws {
+    @Test("properties are read by the program's names and by those in the file")
+    func bothNames() throws {
         let realm = try makeRealm([Crate.self])
         try realm.write { realm.dynamicCreate("Crate", value: ["id": 3, "first": "one"]) }
         let crate = try #require(realm.dynamicObject(ofType: "Crate", forPrimaryKey: 3))
@@ -116,7 +121,8 @@ import Testing
         #expect(realm.object(ofType: Crate.self, forPrimaryKey: 3)?.first == "two")
     }
 
-    @Test func `a link read by name gives an object of the program's class`() throws {
+    @Test("a link read by name gives an object of the program's class")
+    func linkByName() throws {
         let file = TemporaryFile()
         do {
             let realm = try Realm(configuration: file.configuration([Shop.self, Crate.self, Item.self]))
@@ -135,7 +141,8 @@ import Testing
         #expect((dynamic["crate"] as? DynamicObject)?["first_word"] as? String == "f" && dynamic["item"] is Item)
     }
 
-    @Test func `collections of plain values are counted by name, and take no objects`() throws {
+    @Test("collections of plain values are counted by name, and take no objects")
+    func plainValuesAreCounted() throws {
         let realm = try makeRealm([Row.self, Item.self])
         let row = Row(value: ["numbers": [4, 5, 6], "words": ["a", "b"], "prices": ["x": 1.5]])
         try realm.write { realm.add(row) }

@@ -36,7 +36,8 @@ import Testing
 
     private func count(_ realm: Realm, _ name: String) -> Int { realm.dynamicObjects(name).count }
 
-    @Test func `an embedded object is added and deleted with its parent, in any kind of property`() throws {
+    @Test("an embedded object is added and deleted with its parent, in any kind of property")
+    func livesWithItsParent() throws {
         let realm = try open()
         let house = House()
         house.place = Place("Rome")
@@ -54,7 +55,8 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    @Test func `assigning another embedded object deletes the previous one`() throws {
+    @Test("assigning another embedded object deletes the previous one")
+    func assigningDeletesThePrevious() throws {
         let realm = try open()
         let house = House()
         house.place = Place("Rome")
@@ -71,7 +73,8 @@ import Testing
         #expect(count(realm, "Place") == 0)
     }
 
-    @Test func `an embedded object removed from a list or map is deleted, a moved one stays`() throws {
+    @Test("an embedded object removed from a list or map is deleted, a moved one stays")
+    func removedOrMoved() throws {
         let realm = try open()
         let house = House()
         house.rooms.append(objectsIn: ["a", "b", "c", "d"].map { Room($0) })
@@ -95,7 +98,8 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    @Test func `a second parent is an error`() throws {
+    @Test("a second parent is an error")
+    func secondParent() throws {
         let realm = try open()
         let house = House()
         house.place = Place("Rome")
@@ -128,7 +132,8 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    @Test func `deleting an embedded object clears its parent's property`() throws {
+    @Test("deleting an embedded object clears its parent's property")
+    func deletingClearsTheParent() throws {
         let realm = try open()
         let house = House()
         house.place = Place("Rome")
@@ -142,7 +147,8 @@ import Testing
     }
 
     /// Children of properties and lists kept unnamed values, while those of maps were once replaced.
-    @Test func `an upsert by names keeps unnamed values in the children of a map`() throws {
+    @Test("an upsert by names keeps unnamed values in the children of a map")
+    func upsertKeepsUnnamed() throws {
         let realm = try open()
         try realm.write {
             realm.create(
@@ -163,7 +169,8 @@ import Testing
         #expect((house.named["a"] ?? nil)?.size == 0 && child.isInvalidated, "all of it is new")
     }
 
-    @Test func `an update replaces children without leaving orphans`() throws {
+    @Test("an update replaces children without leaving orphans")
+    func noOrphans() throws {
         let realm = try open()
         for policy in [Realm.UpdatePolicy.modified, .all] {
             try realm.write { realm.deleteAll() }
@@ -189,7 +196,8 @@ import Testing
         }
     }
 
-    @Test func `values for create are copied into new embedded objects`() throws {
+    @Test("values for create are copied into new embedded objects")
+    func copiedIntoNew() throws {
         let realm = try open()
         try realm.write {
             let house = realm.create(House.self, value: ["id": 1, "place": ["city": "Rome", "inner": ["name": "i"]]])
@@ -201,7 +209,8 @@ import Testing
         #expect(count(realm, "Place") == 2 && count(realm, "Room") == 3)
     }
 
-    @Test func `a cancelled write leaves parents and children unchanged`() throws {
+    @Test("a cancelled write leaves parents and children unchanged")
+    func cancelledWrite() throws {
         let realm = try open()
         let house = House()
         house.place = Place("Rome")
@@ -213,7 +222,8 @@ import Testing
         #expect(!place.isInvalidated && house.place == place && house.place?.city == "Rome")
     }
 
-    @Test func `a class can become embedded in a migration, which deletes objects without a parent`() throws {
+    @Test("a class can become embedded in a migration, which deletes objects without a parent")
+    func becomesEmbedded() throws {
         enum Old {
             final class Place: Object { @Persisted var city = "" }
             final class House: Object {

@@ -57,7 +57,8 @@ import Testing
     }
 
     /// The planted mistake: `ObjectAdder.anyValue` is `AnyRealmValue(any: value)` alone.
-    @Test func `an update of differences leaves out equal values of custom types stored as any value`() throws {
+    @Test("an update of differences leaves out equal values of custom types stored as any value")
+    func equalCustomValues() throws {
         let realm = try makeRealm([LabelledBox.self])
         try realm.write { realm.add(Self.box("a", 1)) }
         let box = realm.objects(LabelledBox.self)[0]
@@ -74,8 +75,8 @@ import Testing
         #expect(box.content.intValue == 1)
     }
 
-    @Test(arguments: [Realm.UpdatePolicy.modified, .all])
-    func `an update writes every kind of value that differs`(policy: Realm.UpdatePolicy) throws {
+    @Test("an update writes every kind of value that differs", arguments: [Realm.UpdatePolicy.modified, .all])
+    func differingValues(policy: Realm.UpdatePolicy) throws {
         let realm = try makeRealm([LabelledBox.self])
         try realm.write { realm.add(Self.box("a", 1)) }
         let next = LabelledBox(value: ["id": 1, "count": -1, "name": "crate"])
@@ -89,7 +90,8 @@ import Testing
     }
 
     /// The planted mistake: a value that cannot be encoded is stored as the bytes of none.
-    @Test func `a value that cannot be stored fails the write and leaves the stored value`() throws {
+    @Test("a value that cannot be stored fails the write and leaves the stored value")
+    func unstorableValue() throws {
         let (realm, foreign) = (try makeRealm([LabelledBox.self]), try makeRealm([LabelledBox.self]))
         try realm.write { realm.add(Self.box("a", 1)) }
         let box = realm.objects(LabelledBox.self)[0]
@@ -112,7 +114,8 @@ import Testing
     }
 
     /// The planted mistake: `ObjectAdder.encoded` asks `PersistedField.plain` for the value of a link's column, too.
-    @Test func `an update makes the embedded object of a custom type once`() throws {
+    @Test("an update makes the embedded object of a custom type once")
+    func embeddedMadeOnce() throws {
         let realm = try makeRealm([SquareBox.self])
         let first = SquareBox(value: ["id": 1])
         first.square = Square(2)

@@ -31,7 +31,8 @@ import Testing
 
     private func open() throws -> Realm { try makeRealm([House.self, Guest.self, Lamp.self]) }
 
-    @Test func `assigning an object by name adds that very object`() throws {
+    @Test("assigning an object by name adds that very object")
+    func thatVeryObject() throws {
         let realm = try open()
         let guests = (0..<5).map { Guest("g\($0)") }
         let house = try realm.write {
@@ -54,7 +55,8 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    @Test func `an embedded object assigned by name belongs to exactly one owner`() throws {
+    @Test("an embedded object assigned by name belongs to exactly one owner")
+    func exactlyOneOwner() throws {
         let realm = try open()
         let (lamp, other) = (Lamp(40), Lamp(60))
         let house = try realm.write {
@@ -71,7 +73,8 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    @Test func `an object of another or of a frozen Realm is refused by name, too`() throws {
+    @Test("an object of another or of a frozen Realm is refused by name, too")
+    func foreignObjectIsRefused() throws {
         let realm = try open()
         let elsewhere = try open()
         let stranger = try elsewhere.write { elsewhere.create(Guest.self, value: ["name": "s"]) }
@@ -84,7 +87,8 @@ import Testing
         #expect(realm.objects(Guest.self).count == 1)
     }
 
-    @Test func `create still copies unmanaged objects`() throws {
+    @Test("create still copies unmanaged objects")
+    func createStillCopies() throws {
         let realm = try open()
         let (guest, lamp) = (Guest("g"), Lamp(3))
         let house = try realm.write { realm.create(House.self, value: ["owner": guest, "lamp": lamp]) }

@@ -58,7 +58,8 @@ import Testing
         return [(nil, Self.shop()), (realm, managed)]
     }
 
-    @Test func `operators aggregate a property over all elements`() throws {
+    @Test("operators aggregate a property over all elements")
+    func aggregatedProperty() throws {
         for (_, shop) in try shops() {
             let branches = shop.branches
             #expect(branches.value(forKeyPath: "@count") as? Int == 3 && branches.value(forKey: "@count") as? Int == 3)
@@ -84,14 +85,16 @@ import Testing
         }
     }
 
-    @Test func `without elements a sum is 0, a mean and an extreme are nil`() {
+    @Test("without elements a sum is 0, a mean and an extreme are nil")
+    func withoutElements() {
         let none = List<Shop>()
         #expect(none.value(forKeyPath: "@count") as? Int == 0 && none.value(forKeyPath: "@sum.size") as? Int == 0)
         for path in ["@avg.size", "@min.size", "@max.name"] { #expect(none.value(forKeyPath: path) == nil) }
         #expect((none.value(forKeyPath: "@unionOfObjects.name") as? [Any?])?.isEmpty == true)
     }
 
-    @Test func `operators join the elements' collections`() throws {
+    @Test("operators join the elements' collections")
+    func joinedCollections() throws {
         for (_, shop) in try shops() {
             let branches = shop.branches
             #expect(branches.value(forKeyPath: "@unionOfObjects.name") as? [String] == ["a", "b", "a"])
@@ -106,7 +109,8 @@ import Testing
         }
     }
 
-    @Test func `a set gives sets, and self denotes the values themselves`() throws {
+    @Test("a set gives sets, and self denotes the values themselves")
+    func setsAndSelf() throws {
         for (_, shop) in try shops() {
             #expect(shop.group.value(forKey: "name") as? Set<String> == ["a", "b"])
             #expect(shop.group.value(forKey: "self") as? Set<Shop> == Set(shop.branches))
@@ -117,7 +121,8 @@ import Testing
         }
     }
 
-    @Test func `values of lists and sets are set by self`() throws {
+    @Test("values of lists and sets are set by self")
+    func setBySelf() throws {
         for (realm, shop) in try shops() {
             realm?.beginWrite()
             shop.marks.setValue(8, forKey: "self")
@@ -137,7 +142,8 @@ import Testing
         ("name.@count", ""), ("name.length", "a value of the type String has no property 'length'"),
     ]
 
-    @Test func `an unknown operator or name is reported, and fails a write`() throws {
+    @Test("an unknown operator or name is reported, and fails a write")
+    func unknownOperator() throws {
         let told = Locked<[String]>([])
         let realm = try makeRealm([Shop.self], handler: { report in told.with { $0.append(report.message) } })
         let shop = Self.shop()
@@ -160,7 +166,8 @@ import Testing
         #expect(error?.message.contains("a collection of Int holds no String") == true)
     }
 
-    @Test func `on an unmanaged collection it ends the program with the reason`() async {
+    @Test("on an unmanaged collection it ends the program with the reason")
+    func unmanagedEndsTheProgram() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = List([1]).value(forKeyPath: "@median.self")
         }

@@ -21,7 +21,8 @@ import Testing
         @Persisted var marks: List<String?>
     }
 
-    @Test func `a property of every object of a collection is read and written by name`() throws {
+    @Test("a property of every object of a collection is read and written by name")
+    func everyObjectByName() throws {
         let realm = try makeRealm([Tool.self])
         let saw = Tool("saw", 3)
         saw.parts.append(objectsIn: [Tool("blade", 1), Tool("grip", 2)])
@@ -40,9 +41,8 @@ import Testing
         #expect(realm.objects(Tool.self).value(forKey: "name") as? [String] == ["all", "all", "all"])
     }
 
-    @Test(arguments: [false, true]) func `properties of one object are read and written by name`(
-        managed: Bool
-    ) throws {
+    @Test("properties of one object are read and written by name", arguments: [false, true])
+    func oneObjectByName(managed: Bool) throws {
         let realm = try makeRealm([Tool.self])
         let saw = Tool("saw", 3)
         saw.maker = Tool("smith")
@@ -59,7 +59,8 @@ import Testing
         #expect(saw.value(forKeyPath: "maker.maker.name") == nil && saw.maker?.value(forKey: "maker") == nil)
     }
 
-    @Test func `an unknown name or an invalid value fails the write`() throws {
+    @Test("an unknown name or an invalid value fails the write")
+    func unknownNameFailsTheWrite() throws {
         let realm = try makeRealm([Tool.self])
         try realm.write { realm.add([Tool("a", 1), Tool("b", 2)]) }
         let tools = realm.objects(Tool.self)
@@ -75,9 +76,8 @@ import Testing
         #expect(tools[0].prices.isEmpty)
     }
 
-    @Test(arguments: [false, true]) func `entries of maps are read and written in any type`(
-        managed: Bool
-    ) throws {
+    @Test("entries of maps are read and written in any type", arguments: [false, true])
+    func entriesInAnyType(managed: Bool) throws {
         let realm = try makeRealm([Tool.self])
         let tool = Tool("saw")
         if managed { try realm.write { realm.add(tool) } }
@@ -93,9 +93,8 @@ import Testing
         #expect(tool.prices.keys == ["b"])
     }
 
-    @Test(arguments: [false, true]) func `a caller that asks for objects gets each value as one`(
-        managed: Bool
-    ) throws {
+    @Test("a caller that asks for objects gets each value as one", arguments: [false, true])
+    func valuesAsObjects(managed: Bool) throws {
         let realm = try makeRealm([Tool.self, Bag.self])
         let saw = Tool("saw", 3)
         saw.parts.append(objectsIn: [Tool("blade", 1), Tool("grip", 2)])
@@ -126,7 +125,8 @@ import Testing
         #expect(byObject as? Int == 3 && saw.prices.object(forKey: 5 as AnyObject) == nil)
     }
 
-    @Test func `equality is also a method, equal to the operator`() throws {
+    @Test("equality is also a method, equal to the operator")
+    func equalityAsAMethod() throws {
         let realm = try makeRealm([Tool.self, Bag.self])
         let saw = Tool("saw"), bag = Bag()
         let first = List([1, 2]), second = List([1, 2])
@@ -142,7 +142,8 @@ import Testing
         #expect(!saw.prices.isEqual(prices) && bag.sizes.isEqual(bag.sizes) && !bag.sizes.isEqual(MutableSet<Int>()))
     }
 
-    @Test func `a collection of a known element type stands for any kind of collection`() throws {
+    @Test("a collection of a known element type stands for any kind of collection")
+    func anyKindOfCollection() throws {
         let realm = try makeRealm([Tool.self])
         let saw = Tool("saw", 3)
         saw.parts.append(objectsIn: [Tool("grip", 2), Tool("blade", 1)])

@@ -82,9 +82,8 @@ import Testing
     private func names(_ realm: Realm) -> [String] { realm.objects(NamedPart.self).map(\.name) }
 
     /// The planted mistake: `RunningWrite.add` leaves the policy of the outermost call in a nested one.
-    @Test func `the policy of an add applies to all objects to which its object leads, also inside another add`()
-        throws
-    {
+    @Test("the policy of an add applies to all objects to which its object leads, also inside another add")
+    func policyReachesAllObjects() throws {
         let realm = try open()
         let row = PartRow(value: ["id": 1])
         row.held.append(HeldPart(9, "of the row"))
@@ -105,7 +104,8 @@ import Testing
     }
 
     /// The planted mistake: `RunningWrite.add` keeps the policy of a nested call when that call returns.
-    @Test func `an add goes on with its own policy after an add inside it`() throws {
+    @Test("an add goes on with its own policy after an add inside it")
+    func ownPolicyAfterwards() throws {
         let realm = try open()
         let row = PartRow(value: ["id": 1])
         row.held.append(objectsIn: [HeldPart(1, "first"), HeldPart(2, "second")])
@@ -119,7 +119,8 @@ import Testing
     }
 
     /// The planted mistake: `RunningWrite.finishPostponed` makes all changes with the policy of the outermost call.
-    @Test func `a postponed link of an inner add is made with that add's policy`() throws {
+    @Test("a postponed link of an inner add is made with that add's policy")
+    func postponedLink() throws {
         let realm = try open()
         let row = PartRow(value: ["id": 1])
         row.held.append(HeldPart(9, "of the row"))
@@ -138,7 +139,8 @@ import Testing
 
     /// The planted mistake: `_RowEncoder.putCollection` encodes such elements with their owner's row. The rows of the
     /// objects are then encoded in its cells.
-    @Test func `objects in a list of a custom type stored as any value are added after their owner`() throws {
+    @Test("objects in a list of a custom type stored as any value are added after their owner")
+    func addedAfterTheirOwner() throws {
         let realm = try open()
         let row = AnyPartRow(value: ["id": 1, "title": "the owner's title", "rank": 5])
         row.parts.append(objectsIn: [AnyPart(NamedPart(value: [11, "a"])), AnyPart(NamedPart(value: [12, "b"]))])
@@ -150,7 +152,8 @@ import Testing
     }
 
     /// The planted mistake: `_RowEncoder.encode` does not look whether it encodes a row already.
-    @Test func `a conversion that adds an object while its owner's row is made fails the write`() throws {
+    @Test("a conversion that adds an object while its owner's row is made fails the write")
+    func addingConversion() throws {
         let realm = try open()
         let error = #expect(throws: Realm.Error.self) {
             try realm.write {
@@ -173,7 +176,8 @@ import Testing
 
     /// The planted mistake: `DefaultRow.insert` does not ask the encoder. The row of the class that is known by name
     /// alone is then encoded in the owner's cells.
-    @Test func `a conversion that adds an object of a class without a Swift type fails the write, too`() throws {
+    @Test("a conversion that adds an object of a class without a Swift type fails the write, too")
+    func addingConversionWithoutType() throws {
         let file = TemporaryFile()
         _ = try Realm(configuration: file.configuration([TallyRow.self, NamedPart.self]))
         let realm = try Realm(configuration: file.configuration([TallyRow.self]))

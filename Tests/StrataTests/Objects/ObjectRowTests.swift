@@ -17,7 +17,8 @@ import Testing
         @Persisted var next: Crate?
     }
 
-    @Test func `adding an object managed here does nothing, adding a deleted one is an error`() throws {
+    @Test("adding an object managed here does nothing, adding a deleted one is an error")
+    func addedAgain() throws {
         let realm = try makeRealm([Crate.self])
         let crate = Crate(value: ["id": 1])
         try realm.write {
@@ -30,7 +31,8 @@ import Testing
         #expect(throws: Realm.Error.self) { try realm.write { realm.add(crate) } }
     }
 
-    @Test func `a list keeps optional values and every plain type`() throws {
+    @Test("a list keeps optional values and every plain type")
+    func optionalAndPlainValues() throws {
         let realm = try makeRealm([Crate.self])
         let crate = Crate()
         let ids = [ObjectId.generate(), ObjectId.generate()]
@@ -53,7 +55,8 @@ import Testing
         #expect(Array(crate.maybe) == [1, 7] && Array(crate.flags) == [false, true] && crate.ids.isEmpty)
     }
 
-    @Test func `a list finds the index of its elements`() throws {
+    @Test("a list finds the index of its elements")
+    func indexOfElements() throws {
         let realm = try makeRealm([Crate.self])
         let crate = Crate()
         let notes = ["a", "b", "c"].map { Note($0) }
@@ -69,7 +72,8 @@ import Testing
         #expect(held.isInvalidated && held.isEmpty && Array(held).isEmpty)
     }
 
-    @Test func `an integer out of its type's range is refused`() throws {
+    @Test("an integer out of its type's range is refused")
+    func integerOutOfRange() throws {
         let realm = try makeRealm([Crate.self])
         for value in [["id": 1, "small": 128] as [String: Any], ["id": 1, "smalls": [40_000]]] {
             #expect(throws: Realm.Error.self) { try realm.write { _ = realm.create(Crate.self, value: value) } }
@@ -78,7 +82,8 @@ import Testing
         #expect(realm.objects(Crate.self).first?.small == -128)
     }
 
-    @Test func `long cyclic object graphs are added`() throws {
+    @Test("long cyclic object graphs are added")
+    func longCyclicGraphs() throws {
         let realm = try makeRealm([Crate.self])
         let crates = (0..<2_000).map { Crate(value: ["id": $0]) }
         for (crate, next) in zip(crates, crates.dropFirst() + [crates[0]]) { crate.next = next }

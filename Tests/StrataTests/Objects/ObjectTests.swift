@@ -3,7 +3,8 @@ import Strata
 import Testing
 
 @Suite struct ObjectTests {
-    @Test func `every type keeps its value and its absence`() throws {
+    @Test("every type keeps its value and its absence")
+    func valueAndAbsence() throws {
         let realm = try makeRealm([AllTypes.self])
         let empty = AllTypes()
         let full = AllTypes()
@@ -69,7 +70,8 @@ import Testing
         #expect(empty.ints.isEmpty && empty.objects.isEmpty)
     }
 
-    @Test func `a write changes a managed object and every other instance of its row`() throws {
+    @Test("a write changes a managed object and every other instance of its row")
+    func everyInstanceChanges() throws {
         let realm = try makeRealm([Counter.self])
         let counter = Counter(1, "one")
         try realm.write { realm.add(counter) }
@@ -86,7 +88,8 @@ import Testing
         #expect(counter == other && counter.isSameObject(as: other) && counter !== other)
     }
 
-    @Test func `an unmanaged object is its own fields`() {
+    @Test("an unmanaged object is its own fields")
+    func unmanagedObject() {
         let counter = Counter(value: ["id": 3, "name": "three"])
         #expect(counter.realm == nil && !counter.isInvalidated && !counter.isFrozen)
         #expect(counter["name"] as? String == "three")
@@ -96,7 +99,8 @@ import Testing
         #expect(Counter(value: counter).count == 4)
     }
 
-    @Test func `primary keys of every kind find their object and cannot change`() throws {
+    @Test("primary keys of every kind find their object and cannot change")
+    func everyKindOfKey() throws {
         final class Keyed: Object { @Persisted(primaryKey: true) var id = UUID() }
         final class Identified: Object { @Persisted(primaryKey: true) var id = ObjectId.generate() }
         final class Small: Object { @Persisted(primaryKey: true) var id: Int32 = 0 }
@@ -119,7 +123,8 @@ import Testing
         #expect(throws: Realm.Error.self) { try realm.write { realm.add(Maybe()) } }
     }
 
-    @Test func `a duplicate key fails the write, unless an update policy allows it`() throws {
+    @Test("a duplicate key fails the write, unless an update policy allows it")
+    func duplicateKey() throws {
         let realm = try makeRealm([Counter.self])
         try realm.write { realm.add(Counter(1, "one", count: 1)) }
         do {
@@ -138,7 +143,8 @@ import Testing
         #expect(realm.objects(Counter.self)[0].count == 9)
     }
 
-    @Test func `objects in a cycle are added once`() throws {
+    @Test("objects in a cycle are added once")
+    func cycleIsAddedOnce() throws {
         final class Node: Object {
             @Persisted var name = ""
             @Persisted var next: Node?
@@ -159,7 +165,8 @@ import Testing
         #expect(alone.next == alone)
     }
 
-    @Test func `an object of another Realm is refused`() throws {
+    @Test("an object of another Realm is refused")
+    func foreignObjectIsRefused() throws {
         let (one, two) = (try makeRealm([Note.self]), try makeRealm([Note.self]))
         let note = Note("x")
         try one.write { one.add(note) }
@@ -168,13 +175,15 @@ import Testing
         #expect(two.objects(Note.self).map(\.text) == ["x"])
     }
 
-    @Test func `classes are discovered without being listed`() {
+    @Test("classes are discovered without being listed")
+    func discoveredClasses() {
         let names = ClassNames.discovered()
         #expect(names.contains("AllTypes") && names.contains("Counter") && names.contains("KeyedDog"))
         #expect(!names.contains("Object"))
     }
 
-    @Test func `two classes with one name are an error that names both`() throws {
+    @Test("two classes with one name are an error that names both")
+    func twoClassesWithOneName() throws {
         enum Other {
             final class Note: Object { @Persisted var other = 0 }
         }
@@ -184,7 +193,8 @@ import Testing
         } catch Realm.Error.schemaMismatch {}
     }
 
-    @Test func `an enumeration and an ObjectId round-trip through text`() throws {
+    @Test("an enumeration and an ObjectId round-trip through text")
+    func enumerationAndObjectId() throws {
         let id = ObjectId.generate()
         #expect(try ObjectId(string: id.stringValue) == id)
         #expect(throws: Realm.Error.self) { try ObjectId(string: "xyz") }

@@ -64,7 +64,8 @@ import Testing
         return realm
     }
 
-    @Test func `a projection shows renamed, linked and computed properties`() throws {
+    @Test("a projection shows renamed, linked and computed properties")
+    func shownProperties() throws {
         let realm = try fill()
         let boat = try #require(realm.object(ofType: Boat.self, forPrimaryKey: 3))
         let card = LongCard(projecting: boat)
@@ -86,7 +87,8 @@ import Testing
         #expect(card.isInvalidated)
     }
 
-    @Test func `results of projections are filtered and sorted by the properties of the class`() throws {
+    @Test("results of projections are filtered and sorted by the properties of the class")
+    func filteredResults() throws {
         let realm = try fill()
         let cards = realm.objects(Card.self)
         #expect(cards.map(\.name) == ["Ada", "Berta", "Carla"] && cards.count == 3 && cards[1].town == "h2")
@@ -107,7 +109,8 @@ import Testing
         #expect(frozen.thaw()?.count == 0)
     }
 
-    @Test func `a projected collection is live, or frozen with its owner`() throws {
+    @Test("a projected collection is live, or frozen with its owner")
+    func projectedCollection() throws {
         let realm = try fill()
         let card = try #require(realm.objects(Card.self).last)
         let names = card.crew
@@ -148,7 +151,8 @@ import Testing
         }
     }
 
-    @Test func `an observer of a projection is notified of projected properties, by their projected names`() throws {
+    @Test("an observer of a projection is notified of projected properties, by their projected names")
+    func observedProjection() throws {
         let realm = try fill()
         let card = try #require(realm.objects(LongCard.self).last)
         let (all, mail, crew) = (Told(), Told(), Told())
@@ -177,7 +181,8 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
-    @Test func `an observer of results of projections is notified of changes of projected properties`() throws {
+    @Test("an observer of results of projections is notified of changes of projected properties")
+    func observedResults() throws {
         let realm = try fill()
         let cards = realm.objects(Card.self).sorted(byKeyPath: "number")
         var seen: [[Int]] = []
@@ -195,7 +200,8 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `projections and their results go to another thread by reference`() throws {
+    @Test("projections and their results go to another thread by reference")
+    func otherThread() throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Boat.self])
         let realm = try Realm(configuration: configuration)
@@ -210,7 +216,8 @@ import Testing
         }
     }
 
-    @Test func `a projection prints its properties and where they come from`() throws {
+    @Test("a projection prints its properties and where they come from")
+    func printedProperties() throws {
         let realm = try fill()
         let card = try #require(realm.objects(Card.self).first)
         let text = card.description

@@ -30,7 +30,8 @@ struct RefusedElementTests {
 
     private func open() throws -> Realm { try makeRealm([Hall.self, Seat.self]) }
 
-    @Test(arguments: Self.refused.indices) func `no object is created from it, managed or not`(_ place: Int) throws {
+    @Test("no object is created from it, managed or not", arguments: Self.refused.indices)
+    func noObjectIsCreated(_ place: Int) throws {
         let values = Self.refused[place]
         let error = #expect(throws: Realm.Error.self) { try Hall(checking: values) }
         #expect(error?.code == .invalidInput && error?.message.contains("Hall.\(values.keys.first ?? "")") == true)
@@ -46,7 +47,8 @@ struct RefusedElementTests {
         #expect(Array(hall.numbers) == [1, nil] && hall.weights["a"] == .some(nil) && hall.seats.count == 2)
     }
 
-    @Test func `setting it by name fails the write`() throws {
+    @Test("setting it by name fails the write")
+    func setByName() throws {
         let realm = try open()
         let hall = Hall(value: ["numbers": [1], "bytes": [2], "weights": ["a": 1.5]] as [String: Any])
         try realm.write { realm.add(hall) }
@@ -62,7 +64,8 @@ struct RefusedElementTests {
         #expect(hall.seats.isEmpty)
     }
 
-    @Test func `reading a value as an optional of another type is an error, not nil`() throws {
+    @Test("reading a value as an optional of another type is an error, not nil")
+    func readAsOtherType() throws {
         let realm = try open()
         try realm.write { realm.create(Hall.self, value: ["title": "great"]) }
         let hall = realm.dynamicObjects("Hall")[0]
@@ -73,7 +76,8 @@ struct RefusedElementTests {
     }
 
     /// A set in a property of any type once became a list in arbitrary order.
-    @Test func `a set is no value of any type`() throws {
+    @Test("a set is no value of any type")
+    func setIsNoValue() throws {
         let set = MutableSet<String>()
         set.insert(objectsIn: ["a", "b"])
         let realm = try open()
@@ -88,7 +92,8 @@ struct RefusedElementTests {
     }
 
     /// Generic code passes an optional as `Any`, and a null once removed its key from the map.
-    @Test func `an explicit null is kept under its key`() throws {
+    @Test("an explicit null is kept under its key")
+    func explicitNull() throws {
         func set<Value: RealmCollectionValue>(_ map: Map<String, Value>, _ value: Value) {
             map.setValue(value, forKey: "key")
         }

@@ -49,7 +49,8 @@ import Testing
         return realm
     }
 
-    @Test func `relations and their inverses agree`() throws {
+    @Test("relations and their inverses agree")
+    func relationsAgree() throws {
         let realm = try blog()
         let article = try #require(realm.objects(Article.self).first)
         #expect(article.thumbnail?.imageData == Data([0]))
@@ -60,7 +61,8 @@ import Testing
         #expect(realm.object(ofType: Category.self, forPrimaryKey: "db")?.articles.count == 5)
     }
 
-    @Test func `deleting ten articles deletes their thumbnails and comments and leaves categories`() throws {
+    @Test("deleting ten articles deletes their thumbnails and comments and leaves categories")
+    func tenArticles() throws {
         let realm = try blog()
         #expect(realm.objects(Thumbnail.self).count == 10)
         #expect(realm.objects(Comment.self).count == 20)
@@ -72,7 +74,8 @@ import Testing
         #expect(realm.objects(Category.self)[0].articles.isEmpty)
     }
 
-    @Test func `deleting one article deletes only its own`() throws {
+    @Test("deleting one article deletes only its own")
+    func oneArticle() throws {
         let realm = try blog()
         try realm.write { realm.delete(realm.objects(Article.self)[3]) }
         #expect(realm.objects(Thumbnail.self).count == 9)

@@ -19,7 +19,8 @@ import Testing
     }
     final class Cover: EmbeddedObject { @Persisted var color = "" }
 
-    @Test func `a schema has the program's property names, and their names in the file`() throws {
+    @Test("a schema has the program's property names, and their names in the file")
+    func bothNames() throws {
         let realm = try makeRealm([Shelf.self])
         let schema = try #require(realm.schema["Shelf"])
         #expect(schema.properties.map(\.name) == ["code", "row", "label", "books", "spare", "notes"])
@@ -35,7 +36,8 @@ import Testing
         #expect(shelf.objectSchema == schema && shelf.objectSchema.properties.map(\.name).count == 6)
     }
 
-    @Test func `schemas, classes and properties with equal contents are equal`() throws {
+    @Test("schemas, classes and properties with equal contents are equal")
+    func equalContents() throws {
         let (realm, other) = (try makeRealm([Shelf.self]), try makeRealm([Shelf.self]))
         #expect(realm.schema == other.schema && realm.schema["Shelf"] == other.schema["Shelf"])
         #expect(realm.schema["Shelf"] != realm.schema["Volume"])
@@ -44,7 +46,8 @@ import Testing
         #expect(try makeRealm([Cover.self]).schema != realm.schema)
     }
 
-    @Test func `schemas print what each property is`() throws {
+    @Test("schemas print what each property is")
+    func printedSchemas() throws {
         let realm = try makeRealm([Shelf.self])
         let row = try #require(realm.schema["Shelf"]?["row"])
         #expect(

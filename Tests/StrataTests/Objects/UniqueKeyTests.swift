@@ -30,7 +30,8 @@ import Testing
         return nil
     }
 
-    @Test func `two objects with one unique key fail the write, with class, properties and values`() throws {
+    @Test("two objects with one unique key fail the write, with class, properties and values")
+    func failsTheWrite() throws {
         let realm = try makeRealm([Account.self])
         try realm.write { realm.add([Account(1, "Lee", "Ann"), Account(2, "Lee", "Bob", email: "b@x")]) }
         let first = error { try realm.write { realm.add(Account(3, "Lee", "Ann")) } }
@@ -43,9 +44,8 @@ import Testing
         #expect(realm.objects(Account.self).count == 2)
     }
 
-    @Test func `uniqueness is checked at the end of a write: values can be swapped, and nulls are exempt`()
-        throws
-    {
+    @Test("uniqueness is checked at the end of a write: values can be swapped, and nulls are exempt")
+    func swappedValuesAndNulls() throws {
         let realm = try makeRealm([Account.self])
         try realm.write { realm.add([Account(1, "Lee", "Ann"), Account(2, "Lee", "Bob"), Account(3, "Poe", "Ann")]) }
         let accounts = realm.objects(Account.self)
@@ -71,7 +71,8 @@ import Testing
         #expect(same?.code == .duplicateKey && same?.message.contains("(team, id2)") == true)
     }
 
-    @Test func `many objects are checked in one pass, in an asynchronous write, too`() async throws {
+    @Test("many objects are checked in one pass, in an asynchronous write, too")
+    func checkedInOnePass() async throws {
         let realm = try makeRealm([Account.self])
         try realm.write { for id in 0..<3000 { realm.add(Account(id, "same", "\(id)")) } }
         let failed = error {
@@ -95,12 +96,14 @@ import Testing
         override class func uniqueKeys() -> [[String]] { [["name", "age"]] }
     }
 
-    @Test func `a unique key of an unknown property is an error at open`() throws {
+    @Test("a unique key of an unknown property is an error at open")
+    func unknownProperty() throws {
         let found = error { _ = try makeRealm([Wrong.self]) }
         #expect(found?.code == .schemaMismatch && found?.message.contains("no property 'age'") == true)
     }
 
-    @Test func `declaring a key for existing objects checks all of them`() throws {
+    @Test("declaring a key for existing objects checks all of them")
+    func existingObjects() throws {
         enum Old {
             final class Member: Object {
                 @Persisted var name = ""
@@ -191,7 +194,8 @@ import Testing
         @Persisted(primaryKey: true, autoIncrement: true) var number: Int8 = 0
     }
 
-    @Test func `objects get numbers from 1 on, and a number is never reused`() throws {
+    @Test("objects get numbers from 1 on, and a number is never reused")
+    func neverReused() throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Ticket.self])
         do {
@@ -214,7 +218,8 @@ import Testing
         #expect(ticket.number == 5)
     }
 
-    @Test func `numbers that the program assigns are skipped, and a cancelled write's are reused`() throws {
+    @Test("numbers that the program assigns are skipped, and a cancelled write's are reused")
+    func assignedNumbers() throws {
         let realm = try makeRealm([Ticket.self])
         let ticket = Ticket("given")
         ticket.number = 40
@@ -232,7 +237,8 @@ import Testing
         #expect(realm.objects(Ticket.self).map(\.text) == ["given", "again", "kept"])
     }
 
-    @Test func `a narrow number that is used up is an error`() throws {
+    @Test("a narrow number that is used up is an error")
+    func usedUpNumber() throws {
         let realm = try makeRealm([Small.self])
         try realm.write { for _ in 0..<127 { realm.add(Small()) } }
         let error = #expect(throws: Realm.Error.self) { try realm.write { realm.add(Small()) } }
@@ -240,9 +246,8 @@ import Testing
         #expect(realm.objects(Small.self).max(of: \.number) == 127)
     }
 
-    @Test func `after a migration numbering continues above the existing numbers, without reuse`()
-        throws
-    {
+    @Test("after a migration numbering continues above the existing numbers, without reuse")
+    func numbersAfterAMigration() throws {
         enum Old {
             final class Item: Object {
                 @Persisted var text = ""

@@ -19,7 +19,8 @@ import Testing
         }
     }
 
-    @Test func `the lookup uses the most selective property, in any order`() throws {
+    @Test("the lookup uses the most selective property, in any order")
+    func mostSelectiveProperty() throws {
         let realm = try makeRealm([Contact.self])
         try fill(realm, 3000)
         let access = try #require(realm.instance.access(named: "Contact", typed: true))
@@ -37,7 +38,8 @@ import Testing
     }
 
     /// Thirty rows share each kind, and thirty each address; no two rows share both.
-    @Test func `rows that share either property with many others`() throws {
+    @Test("rows that share either property with many others")
+    func rowsThatShareWithMany() throws {
         let realm = try makeRealm([Contact.self])
         try realm.write {
             for id in 0..<900 {

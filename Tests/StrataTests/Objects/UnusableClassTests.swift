@@ -36,7 +36,8 @@ private final class Tenant: Object {
 @Suite struct UnusableClassTests {
     private static let reason = "'MailBox.mail': declare it Mail?, or give it a default"
 
-    @Test func `a class that cannot be read safely affects only itself`() throws {
+    @Test("a class that cannot be read safely affects only itself")
+    func affectsOnlyItself() throws {
         #expect(try ClassNames.opened(found: [MailBox.self, Tenant.self]) == ["MailBox", "MailPart", "Tenant"])
         let realm = try makeRealm([Tenant.self])
         try realm.write { realm.add(Tenant(value: ["name": "Ann"])) }
@@ -45,7 +46,8 @@ private final class Tenant: Object {
         #expect(realm.freeze().objects(Tenant.self).first?.boxes.isEmpty == true)
     }
 
-    @Test func `naming it, adding it and creating an object of it are typed errors with the remedy`() throws {
+    @Test("naming it, adding it and creating an object of it are typed errors with the remedy")
+    func errorsWithTheRemedy() throws {
         let named = #expect(throws: Realm.Error.self) { try makeRealm([MailBox.self]) }
         #expect(named?.code == .schemaMismatch && named?.message.contains(Self.reason) == true)
         let realm = try makeRealm([Tenant.self])
@@ -69,7 +71,8 @@ private final class Tenant: Object {
         #expect(realm.objects(Tenant.self).count == 1)
     }
 
-    @Test func `other programs' objects of it can be read by name, and are deleted with their owner`() throws {
+    @Test("other programs' objects of it can be read by name, and are deleted with their owner")
+    func readByName() throws {
         let realm = try makeRealm([Tenant.self])
         try realm.write {
             let tenant = realm.dynamicCreate("Tenant", value: ["name": "Ann"])
@@ -88,7 +91,8 @@ private final class Tenant: Object {
         #expect(realm.dynamicObjects("MailPart").isEmpty && realm.dynamicObjects("MailBox").count == 1)
     }
 
-    @Test func `querying all of its objects ends the program with the reason`() async throws {
+    @Test("querying all of its objects ends the program with the reason")
+    func queryEndsTheProgram() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let realm = try makeRealm([Tenant.self])
             _ = realm.objects(MailBox.self)

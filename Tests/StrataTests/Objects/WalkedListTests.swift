@@ -76,7 +76,7 @@ private final class WeakMember {
 
     // MARK: The program keeps no object
 
-    @Test func `iterations over many lists and sets make one object, and read every row`() throws {
+    @Test("iterations over many lists and sets make one object, and read every row") func oneObjectForMany() throws {
         let realm = try realm()
         let teams = Array(realm.objects(Team.self))
         var found: [[Int]] = []
@@ -97,7 +97,7 @@ private final class WeakMember {
         if isReusing() { #expect(made == 1) }
     }
 
-    @Test func `iterations over inverse links read every row`() throws {
+    @Test("iterations over inverse links read every row") func inverseLinks() throws {
         let realm = try realm()
         let members = Array(realm.objects(Member.self))
         let wanted = (0..<rows).map { member in
@@ -110,7 +110,7 @@ private final class WeakMember {
         }
     }
 
-    @Test func `loops within loops over lists of one class have objects of their own`() throws {
+    @Test("loops within loops over lists of one class have objects of their own") func loopsWithinLoops() throws {
         let realm = try realm()
         for member in realm.objects(Member.self) {
             var ids: [Int] = []
@@ -127,8 +127,8 @@ private final class WeakMember {
 
     // MARK: Changes
 
-    @Test(arguments: [3, 17] as [UInt64])
-    func `collections that change are iterated as they are, in a write and outside`(seed: UInt64) throws {
+    @Test("collections that change are iterated as they are, in a write and outside", arguments: [3, 17] as [UInt64])
+    func changingCollections(seed: UInt64) throws {
         let realm = try realm()
         var script = Script(realm, rows, seed)
         for round in 0..<12 {
@@ -150,7 +150,8 @@ private final class WeakMember {
         }
     }
 
-    @Test func `in a write the elements of the start are iterated, deleted ones as invalid objects`() throws {
+    @Test("in a write the elements of the start are iterated, deleted ones as invalid objects")
+    func elementsOfTheStart() throws {
         let realm = try realm()
         try realm.write {
             let team = try #require(realm.object(ofType: Team.self, forPrimaryKey: 5))
@@ -174,7 +175,7 @@ private final class WeakMember {
 
     // MARK: The program keeps objects
 
-    @Test func `an object that is kept of a list stays what it is`() throws {
+    @Test("an object that is kept of a list stays what it is") func keptObject() throws {
         let realm = try realm()
         var kept: [(Member, Int)] = []
         var boxes: [WeakMember] = []
@@ -198,7 +199,8 @@ private final class WeakMember {
         #expect(arrays.map { $0.map(\.id) } == (0..<rows).map { id in (0..<(id % 6)).map { (id + 7 * $0) % rows } })
     }
 
-    @Test func `the last object of an iteration that ended is not used again while it is kept`() throws {
+    @Test("the last object of an iteration that ended is not used again while it is kept")
+    func lastObjectIsKept() throws {
         let realm = try realm()
         let teams = Array(realm.objects(Team.self).where { $0.id > 1 && $0.id < 6 })
         var last: Member?
@@ -212,7 +214,7 @@ private final class WeakMember {
         #expect(earlier.allSatisfy { $0.0.id == $0.1 })
     }
 
-    @Test func `objects of a class with state of its own are made anew`() throws {
+    @Test("objects of a class with state of its own are made anew") func classWithOwnState() throws {
         let realm = try makeRealm([Selected.self])
         try realm.write {
             for id in 0..<10 { realm.create(Selected.self, value: ["id": id]) }
@@ -226,7 +228,7 @@ private final class WeakMember {
         }
     }
 
-    @Test func `frozen lists make every object anew, on several threads`() async throws {
+    @Test("frozen lists make every object anew, on several threads") func frozenLists() async throws {
         let file = TemporaryFile()
         nonisolated(unsafe) let frozen = try realm(file).freeze()  // a frozen Realm is read by any thread
         let wanted = (0..<rows).map { id in (0..<(id % 6)).map { (id + 7 * $0) % rows } }
@@ -247,7 +249,8 @@ private final class WeakMember {
 
     // MARK: Iterators
 
-    @Test func `copies of an iterator over a list go on from the same row, and an ended one stays at its end`() throws {
+    @Test("copies of an iterator over a list go on from the same row, and an ended one stays at its end")
+    func copiedIterators() throws {
         let realm = try realm()
         let team = try #require(realm.object(ofType: Team.self, forPrimaryKey: 5))
         let other = try #require(realm.object(ofType: Team.self, forPrimaryKey: 4))
@@ -267,7 +270,8 @@ private final class WeakMember {
         #expect(b.next() == nil && a.next()?.id == ids[4] && a.next() == nil)
     }
 
-    @Test func `no iteration keeps a Realm, whether it ended, was left, or has kept its object`() throws {
+    @Test("no iteration keeps a Realm, whether it ended, was left, or has kept its object")
+    func noRealmIsKept() throws {
         weak var instance: RealmInstance?
         weak var kept: Member?
         for way in 0..<5 {

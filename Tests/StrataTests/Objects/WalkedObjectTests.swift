@@ -95,7 +95,7 @@ private final class UnownedBox {
 
     // MARK: Classes whose instances can be reused
 
-    @Test func `a class without stored properties and without a deinit can be reused`() {
+    @Test("a class without stored properties and without a deinit can be reused") func reusableClass() {
         for type: ObjectBase.Type in [
             Marked.self, MarkedBelow.self, Lazy.self, Ignoring.self, Ending.self, EndingBelow.self, Older.self,
         ] {
@@ -109,7 +109,7 @@ private final class UnownedBox {
 
     // MARK: Objects that the program does not keep
 
-    @Test func `a walk that keeps no object creates few, and reads every row`() throws {
+    @Test("a walk that keeps no object creates few, and reads every row") func fewObjects() throws {
         let (_, all) = try counted()
         var seen: [Int] = []
         let made = objects {
@@ -126,7 +126,7 @@ private final class UnownedBox {
         #expect(all.reduce(0) { $0 + $1.number } == 3 * rows * (rows - 1) / 2)
     }
 
-    @Test func `a walk sees inserted, deleted and changed rows, inside and outside of a write`() throws {
+    @Test("a walk sees inserted, deleted and changed rows, inside and outside of a write") func changedRows() throws {
         let (realm, all) = try counted()
         var model = Dictionary(uniqueKeysWithValues: (0..<rows).map { ($0, 3 * $0) })
         var random = Dice(state: 11)
@@ -164,7 +164,7 @@ private final class UnownedBox {
 
     // MARK: Objects that the program keeps
 
-    @Test func `a kept object stays unchanged`() throws {
+    @Test("a kept object stays unchanged") func keptObject() throws {
         let (_, all) = try counted()
         var kept: [Counted] = []
         let made = objects { for object in all where object.id % 3 == 0 { kept.append(object) } }
@@ -185,7 +185,7 @@ private final class UnownedBox {
         }
     }
 
-    @Test func `a weak reference never refers to another row's object`() throws {
+    @Test("a weak reference never refers to another row's object") func weakReference() throws {
         let (_, all) = try counted()
         var boxes: [WeakBox<Counted>] = []
         for object in all {
@@ -195,14 +195,14 @@ private final class UnownedBox {
         #expect(boxes.allSatisfy { $0.object == nil })
     }
 
-    @Test func `an object with an unowned reference is not reused`() throws {
+    @Test("an object with an unowned reference is not reused") func unownedReference() throws {
         let (_, all) = try counted()
         var boxes: [UnownedBox] = []
         let made = objects { for object in all.limit(8) { boxes.append(UnownedBox(object)) } }
         #expect(made == 8 && boxes.count == 8)
     }
 
-    @Test func `collections, observers and results of an object keep it`() throws {
+    @Test("collections, observers and results of an object keep it") func whatKeepsAnObject() throws {
         let (realm, all) = try counted()
         try realm.write {
             for object in all where object.id > 0 { object.others.append(all[object.id - 1]) }
@@ -226,7 +226,7 @@ private final class UnownedBox {
         tokens.forEach { $0.invalidate() }
     }
 
-    @Test func `the program's own stored properties are initialized for every object`() throws {
+    @Test("the program's own stored properties are initialized for every object") func ownStoredProperties() throws {
         let realm = try makeRealm([Marked.self, MarkedBelow.self, Lazy.self])
         try realm.write {
             for id in 0..<10 {
@@ -246,7 +246,7 @@ private final class UnownedBox {
         for object in realm.objects(Lazy.self) { #expect(object.words == "row \(object.id)") }
     }
 
-    @Test func `a deinit runs for every row of a walk`() throws {
+    @Test("a deinit runs for every row of a walk") func deinitForEveryRow() throws {
         let realm = try makeRealm([Ending.self, EndingBelow.self])
         try realm.write {
             for id in 0..<10 {
@@ -262,14 +262,14 @@ private final class UnownedBox {
         #expect(Ending.ended - before == 10)
     }
 
-    @Test func `a walk over a frozen Realm creates every object`() throws {
+    @Test("a walk over a frozen Realm creates every object") func frozenRealm() throws {
         let (_, all) = try counted()
         let frozen = all.freeze()
         let made = objects { for object in frozen { #expect(object.isFrozen) } }
         #expect(made == rows)
     }
 
-    @Test func `a collection kept in a field belongs to its own row`() throws {
+    @Test("a collection kept in a field belongs to its own row") func keptCollection() throws {
         let realm = try makeRealm([Older.self])
         try realm.write {
             for id in 0..<10 {
@@ -284,7 +284,7 @@ private final class UnownedBox {
 
     // MARK: Identity
 
-    @Test func `a deleted object's primary key stays readable`() throws {
+    @Test("a deleted object's primary key stays readable") func deletedKeyIsReadable() throws {
         let realm = try makeRealm([Named.self])
         try realm.write { for id in 0..<10 { realm.create(Named.self, value: ["name": "row \(id)", "number": id]) } }
         var names: [String] = []
@@ -299,7 +299,8 @@ private final class UnownedBox {
         #expect(Set(names) == Set((0..<10).map { "row \($0)" }) && realm.objects(Named.self).isEmpty)
     }
 
-    @Test func `an object of a cancelled write is invalid, also where another row's came before it`() throws {
+    @Test("an object of a cancelled write is invalid, also where another row's came before it")
+    func cancelledWrite() throws {
         let (realm, all) = try counted()
         var kept: Counted?
         realm.beginWrite()
@@ -316,7 +317,7 @@ private final class UnownedBox {
         #expect(kept?.isInvalidated == false && kept?.id == 0)
     }
 
-    @Test func `a row deleted during its walk appears as a separate, invalid object`() throws {
+    @Test("a row deleted during its walk appears as a separate, invalid object") func rowDeletedMeanwhile() throws {
         let (realm, all) = try counted()
         var missing = 0
         try realm.write {
@@ -335,7 +336,7 @@ private final class UnownedBox {
 
     // MARK: Walks of every form
 
-    @Test func `writing every object of a walk writes its own row`() throws {
+    @Test("writing every object of a walk writes its own row") func writtenRows() throws {
         let (realm, all) = try counted()
         try realm.write { for object in all { object.number = object.id + 1 } }
         try realm.write { for object in all.where({ $0.number > 100 }) { object.text = "\(object.number)" } }
@@ -345,7 +346,7 @@ private final class UnownedBox {
         }
     }
 
-    @Test func `nested, lazy and abandoned walks have separate objects`() throws {
+    @Test("nested, lazy and abandoned walks have separate objects") func separateWalks() throws {
         let (_, all) = try counted()
         let few = all.where { $0.id < 12 }
         var pairs = 0
@@ -376,7 +377,7 @@ private final class UnownedBox {
         #expect(left?.id == 5)
     }
 
-    @Test func `copies of an iterator continue independently from the same row`() throws {
+    @Test("copies of an iterator continue independently from the same row") func copiedIterators() throws {
         let (_, all) = try counted()
         var one = all.makeIterator()
         let first = one.next()

@@ -19,9 +19,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func `properties of managed and unmanaged objects are aggregated`(
-        managed: Bool
-    ) throws {
+    @Test("properties of managed and unmanaged objects are aggregated", arguments: [false, true])
+    func aggregatedProperties(managed: Bool) throws {
         let realm = try makeRealm([Item.self])
         let owner = Item(0, nil)
         owner.parts.append(objectsIn: [Item(3, 1.5, "0.1"), Item(1, nil, "0.2"), Item(2, 2.5, "0.3")])
@@ -48,7 +47,8 @@ import Testing
         @Persisted var map: Map<String, AnyRealmValue>
     }
 
-    @Test(arguments: [false, true]) func `numbers among values of any type are aggregated`(managed: Bool) throws {
+    @Test("numbers among values of any type are aggregated", arguments: [false, true])
+    func numbersAmongAnyValues(managed: Bool) throws {
         let realm = try makeRealm([Mixed.self])
         let mixed = Mixed()
         let values: [AnyRealmValue] = [
@@ -65,7 +65,8 @@ import Testing
         #expect(Mixed().set.min() == nil)
     }
 
-    @Test func `an empty sum of values of any type is the integer 0, in managed lists and sets a decimal`() throws {
+    @Test("an empty sum of values of any type is the integer 0, in managed lists and sets a decimal")
+    func emptySum() throws {
         let realm = try makeRealm([Mixed.self])
         let alone = Mixed(), mixed = Mixed()
         try realm.write { realm.add(mixed) }
@@ -75,9 +76,8 @@ import Testing
         #expect(alone.list.sum() == .decimal128(0) && List<Decimal128>().sum() == 0)
     }
 
-    @Test(arguments: [false, true]) func `dates among values of any type order after its numbers`(
-        managed: Bool
-    ) throws {
+    @Test("dates among values of any type order after its numbers", arguments: [false, true])
+    func datesAmongAnyValues(managed: Bool) throws {
         let realm = try makeRealm([Mixed.self])
         let mixed = Mixed()
         let early = Date(timeIntervalSinceReferenceDate: 1)
@@ -110,7 +110,8 @@ import Testing
         @Persisted var bytes: List<Int8>
     }
 
-    @Test(arguments: [false, true]) func `generic code aggregates the stored form of a type`(managed: Bool) throws {
+    @Test("generic code aggregates the stored form of a type", arguments: [false, true])
+    func storedForm(managed: Bool) throws {
         let realm = try makeRealm([Sized.self, Item.self])
         let sized = Sized()
         sized.sizes.append(objectsIn: [.medium, .large, .medium])
@@ -148,9 +149,8 @@ import Testing
         @Persisted var whole: List<Int>
     }
 
-    @Test(arguments: [false, true]) func `optional values and values of custom types are aggregated`(
-        managed: Bool
-    ) throws {
+    @Test("optional values and values of custom types are aggregated", arguments: [false, true])
+    func optionalAndCustom(managed: Bool) throws {
         let realm = try makeRealm([Sparse.self])
         let sparse = Sparse()
         sparse.marks.append(objectsIn: [3, nil, 2])

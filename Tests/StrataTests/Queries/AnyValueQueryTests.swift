@@ -46,7 +46,8 @@ import Testing
         return (realm.objects(Box.self), values)
     }
 
-    @Test func `each value is found exactly where it is, by typed and textual queries`() throws {
+    @Test("each value is found exactly where it is, by typed and textual queries")
+    func foundWhereItIs() throws {
         let (boxes, values) = try boxes()
         for (place, value) in values.enumerated() {
             let expected = [place]
@@ -68,7 +69,8 @@ import Testing
         #expect(boxes.where { $0.content == nil }.map(\.id) == [0])
     }
 
-    @Test func `numbers compare with numbers of every type, other values with their own`() throws {
+    @Test("numbers compare with numbers of every type, other values with their own")
+    func comparedNumbers() throws {
         let (boxes, _) = try boxes()
         #expect(boxes.where { $0.content == .double(1) }.map(\.id) == [1])
         #expect(boxes.where { $0.content > .int(2) }.map(\.id) == [4, 5, 10, 11])
@@ -82,7 +84,8 @@ import Testing
         #expect(boxes.filter("content BETWEEN {2, 4}").map(\.id) == [4, 5])
     }
 
-    @Test func `aggregates of collections of any type take the numbers`() throws {
+    @Test("aggregates of collections of any type take the numbers")
+    func aggregatedNumbers() throws {
         let (boxes, _) = try boxes()
         let realm = try #require(boxes.realm)
         try realm.write {
@@ -95,7 +98,8 @@ import Testing
         #expect(boxes.where { $0.things.count == 5 }.map(\.id) == [0])
     }
 
-    @Test func `a property can be compared with one of any type, or is refused`() throws {
+    @Test("a property can be compared with one of any type, or is refused")
+    func comparedProperties() throws {
         let (boxes, _) = try boxes()
         try boxes.realm?.write { boxes[0].content = .int(3) }
         #expect(boxes.filter("content == number").map(\.id) == [0])
@@ -103,7 +107,8 @@ import Testing
         #expect(error?.code == .invalidInput)
     }
 
-    @Test func `an object with a deleted one's key is another object`() throws {
+    @Test("an object with a deleted one's key is another object")
+    func newObjectWithDeletedKey() throws {
         let (boxes, values) = try boxes()
         guard case .object(let cat)? = values.dropLast().last else { return }
         let realm = try #require(boxes.realm)

@@ -23,7 +23,8 @@ import Testing
 
     /// Sorting a list of values of any type once put its integers last, and so did sorting objects by such a value
     /// behind a link: the sort had stored the numbers as for plain properties.
-    @Test(arguments: [true, false]) func `values of any type have one order everywhere`(ascending: Bool) throws {
+    @Test("values of any type have one order everywhere", arguments: [true, false])
+    func oneOrderEverywhere(ascending: Bool) throws {
         let realm = try makeRealm([Note.self, Holder.self])
         let count = Self.ordered.count
         let shuffled = (0..<count).map { Self.ordered[$0 * 7 % count] }

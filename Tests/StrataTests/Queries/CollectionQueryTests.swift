@@ -3,7 +3,8 @@ import Testing
 
 /// Queries on large collections.
 @Suite struct CollectionQueryTests {
-    @Test func `numbers of a list are summed and found over packed values`() throws {
+    @Test("numbers of a list are summed and found over packed values")
+    func packedNumbers() throws {
         let realm = try makeRealm(LargeCollectionHistory.types)
         let shelf = Shelf()
         let numbers = (0..<9000).map { ($0 * 7919) % 20_011 - 9000 }
@@ -22,7 +23,8 @@ import Testing
         #expect(shelves.filter("sizes.@min >= -1125 AND sizes.@max < 1376.5").count == 1)
     }
 
-    @Test func `queries read trees, also of the open write`() throws {
+    @Test("queries read trees, also of the open write")
+    func treesOfTheOpenWrite() throws {
         let realm = try makeRealm(LargeCollectionHistory.types)
         for number in 0..<6 {
             let shelf = Shelf()
@@ -56,7 +58,8 @@ import Testing
         check()
     }
 
-    @Test func `more elements than fit one batch are returned in order`() throws {
+    @Test("more elements than fit one batch are returned in order")
+    func severalBatches() throws {
         let realm = try makeRealm(LargeCollectionHistory.types)
         let shelf = Shelf()
         let numbers = (0..<140_000).map { $0 * 7 % 1_000_003 }
@@ -68,7 +71,8 @@ import Testing
         #expect(isSame)
     }
 
-    @Test func `a held list shows each change immediately, inside and outside of writes`() throws {
+    @Test("a held list shows each change immediately, inside and outside of writes")
+    func heldList() throws {
         let realm = try makeRealm(LargeCollectionHistory.types)
         let shelf = Shelf()
         var model = Array(0..<6000)
@@ -104,7 +108,8 @@ import Testing
         #expect(numbers[3000] == model[3000])
     }
 
-    @Test func `a walk that began in a write continues after its rollback`() throws {
+    @Test("a walk that began in a write continues after its rollback")
+    func walkAfterARollback() throws {
         let realm = try makeRealm(LargeCollectionHistory.types)
         let shelf = Shelf()
         try realm.write { realm.add(shelf) }
@@ -119,7 +124,8 @@ import Testing
         #expect(isWhole && shelf.numbers.isEmpty)
     }
 
-    @Test func `a query on a large map of objects skips keys without an object`() throws {
+    @Test("a query on a large map of objects skips keys without an object")
+    func keysWithoutAnObject() throws {
         let realm = try makeRealm(LargeCollectionHistory.types)
         let shelf = Shelf()
         for number in 0..<3000 { shelf.topics["\(number)"] = .some(Note("\(number)")) }
@@ -132,7 +138,8 @@ import Testing
         #expect(shelf.topics.sorted(byKeyPath: "text").count == 2889)
     }
 
-    @Test func `an object of another version is compared by identity, not by key`() throws {
+    @Test("an object of another version is compared by identity, not by key")
+    func comparedByIdentity() throws {
         let realm = try makeRealm([Drawer.self, Counter.self])
         let drawer = Drawer()
         drawer.counters.append(objectsIn: (0..<900).map { Counter($0) })

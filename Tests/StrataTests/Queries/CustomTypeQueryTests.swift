@@ -88,7 +88,8 @@ import Testing
 
     private func ids(_ results: Results<Trip>) -> [Int] { results.map(\.id).sorted() }
 
-    @Test func `scalars are compared, ordered, listed and searched in`() throws {
+    @Test("scalars are compared, ordered, listed and searched in")
+    func comparedScalars() throws {
         let trips = try trips()
         #expect(ids(trips.where { $0.length == Meters(2) }) == [2])
         #expect(ids(trips.where { $0.length != Meters(2) }) == [0, 1, 3])
@@ -112,7 +113,8 @@ import Testing
         #expect(ids(trips.where { $0.next.length == Meters(2) }) == [3])
     }
 
-    @Test func `collections are queried for elements, ranges and numbers`() throws {
+    @Test("collections are queried for elements, ranges and numbers")
+    func queriedCollections() throws {
         let trips = try trips()
         #expect(ids(trips.where { $0.legs.contains(Meters(1.5)) }) == [2, 3])
         #expect(ids(trips.where { $0.legs == Meters(0.5) }) == [1, 2, 3])
@@ -138,7 +140,8 @@ import Testing
         #expect(legs.where { $0 >= Meters(1) }.map(\.value) == [1.5, 2.5])
     }
 
-    @Test func `types that are embedded objects are compared by all their properties`() throws {
+    @Test("types that are embedded objects are compared by all their properties")
+    func embeddedAreCompared() throws {
         let trips = try trips()
         #expect(ids(trips.where { $0.start == Place(x: 1, name: "p1") }) == [1])
         #expect(ids(trips.where { $0.start != Place(x: 1, name: "p1") }) == [0, 2, 3])
@@ -167,7 +170,8 @@ import Testing
     }
     final class Ticket: Object { @Persisted var connection: Connection? }
 
-    @Test func `embedded objects with links cannot be compared`() throws {
+    @Test("embedded objects with links cannot be compared")
+    func embeddedWithLinks() throws {
         let tickets = try makeRealm([Ticket.self, Linked.self, Trip.self]).objects(Ticket.self)
         let error = #expect(throws: Realm.Error.self) {
             try tickets.tryFilter("connection == %@", Connection(persistedValue: Linked()))
@@ -175,7 +179,8 @@ import Testing
         #expect(error?.code == .invalidInput && error?.message.contains("'Linked.trip' is a link") == true)
     }
 
-    @Test func `ordering embedded objects is refused`() throws {
+    @Test("ordering embedded objects is refused")
+    func orderedEmbedded() throws {
         let trips = try trips()
         let error = #expect(throws: Realm.Error.self) { try trips.tryFilter("start < %@", Place(x: 1, name: nil)) }
         #expect(error?.code == .invalidInput && error?.message.contains("no order") == true)

@@ -133,8 +133,8 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<3 as Range<UInt64>)
-    func `every place has the row that the whole query has there`(seed: UInt64) throws {
+    @Test("every place has the row that the whole query has there", arguments: 0..<3 as Range<UInt64>)
+    func everyPlace(seed: UInt64) throws {
         var history = try History(seed, count: 1400)
         for step in 0..<6 {
             let queries = (0..<4).map { _ in history.query() }
@@ -167,7 +167,8 @@ import Testing
         return WorkSteps.taken - before
     }
 
-    @Test func `an order that storage has costs no pass over the rows`() throws {
+    @Test("an order that storage has costs no pass over the rows")
+    func storedOrder() throws {
         let all = try counters(20_000)
         for ascending in [true, false] {
             for name in ["id", "count"] {
@@ -183,7 +184,8 @@ import Testing
         }
     }
 
-    @Test func `nulls at the beginning of an index cost no pass over the rows`() throws {
+    @Test("nulls at the beginning of an index cost no pass over the rows")
+    func nullsAtTheBeginning() throws {
         let realm = try makeRealm([Ranked.self])
         try realm.write {
             for id in 0..<3000 {
@@ -205,7 +207,8 @@ import Testing
         #expect(whole.prefix(64).map(\.id) == (0..<64).map { 6 + $0 * 2 })
     }
 
-    @Test func `another order takes one pass for its first rows, and more are kept when they are asked for`() throws {
+    @Test("another order takes one pass for its first rows, and more are kept when they are asked for")
+    func otherOrder() throws {
         let all = try counters(20_000)
         for name in ["score", "name"] {
             let sorted = all.sorted(byKeyPath: name, ascending: false)
@@ -223,7 +226,8 @@ import Testing
         #expect(tied.prefix(64).map(\._key) == Array(whole.prefix(64)))
     }
 
-    @Test func `a filter is left when it has enough rows`() throws {
+    @Test("a filter is left when it has enough rows")
+    func enoughRows() throws {
         let all = try counters(40_000)
         let filters = ["score >= 0", "name LIKE 'n*'"]
         for filter in filters {
@@ -241,7 +245,8 @@ import Testing
         #expect(all.filter("score < 0").isEmpty && all.filter("score < 0").prefix(3).isEmpty)
     }
 
-    @Test func `a result that was found early keeps no version, and follows the next one`() throws {
+    @Test("a result that was found early keeps no version, and follows the next one")
+    func earlyResultFollows() throws {
         let all = try counters(3000)
         let realm = try #require(all.realm)
         let sorted = all.sorted(byKeyPath: "score", ascending: false)

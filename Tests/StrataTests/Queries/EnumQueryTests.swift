@@ -42,7 +42,8 @@ import Testing
 
     private func ids(_ results: Results<Shirt>) -> [Int] { results.map(\.id) }
 
-    @Test func `cases are compared and ordered by their raw values`() throws {
+    @Test("cases are compared and ordered by their raw values")
+    func comparedByRawValues() throws {
         let shirts = try shirts()
         #expect(ids(shirts.where { $0.size == .middle }) == [1])
         #expect(ids(shirts.where { $0.size >= .middle }) == [1, 2])
@@ -54,7 +55,8 @@ import Testing
         #expect(shirts.min(of: \.size) == .small && shirts.max(of: \.color) == .red)
     }
 
-    @Test func `raw values support operations that cases do not`() throws {
+    @Test("raw values support operations that cases do not")
+    func rawValues() throws {
         let shirts = try shirts()
         #expect(ids(shirts.where { $0.size.rawValue > 4 }) == [1, 2])
         #expect(ids(shirts.where { $0.maybe.rawValue == 5 }) == [1])
@@ -67,7 +69,8 @@ import Testing
         #expect(ids(shirts.where { $0.marks.rawValue.contains("green") }) == [1])
     }
 
-    @Test func `collections of cases are queried for cases`() throws {
+    @Test("collections of cases are queried for cases")
+    func collectionsOfCases() throws {
         let shirts = try shirts()
         #expect(ids(shirts.where { $0.sizes.contains(.large) }) == [2])
         #expect(ids(shirts.where { $0.sizes > .small }) == [1, 2])

@@ -37,7 +37,8 @@ private typealias NSCompoundPredicate = CompoundFormatPredicate
         players.filter(predicate).map(\.id)
     }
 
-    @Test func `a format with arguments of any form filters collections`() throws {
+    @Test("a format with arguments of any form filters collections")
+    func argumentsOfAnyForm() throws {
         let (_, players) = try players()
         #expect(ids(players, NSPredicate(format: "age >= %@ AND name != %@", 10, "Bob")) == [2, 3])
         #expect(ids(players, NSPredicate(format: "%K == %d", "age", 20)) == [2])
@@ -49,7 +50,8 @@ private typealias NSCompoundPredicate = CompoundFormatPredicate
         #expect(ids(players, NSPredicate(value: true)).count == 4 && ids(players, NSPredicate(value: false)).isEmpty)
     }
 
-    @Test func `conditions are joined, also one, none, and nested ones`() throws {
+    @Test("conditions are joined, also one, none, and nested ones")
+    func joinedConditions() throws {
         let (_, players) = try players()
         let young = NSPredicate(format: "age < %@", 20)
         let named = NSPredicate(format: "name == %@ OR name == %@", "Bob", "Dan")
@@ -67,7 +69,8 @@ private typealias NSCompoundPredicate = CompoundFormatPredicate
         #expect(young == NSPredicate(format: "age < 20") && young != named && "\(young)" == "age < 20")
     }
 
-    @Test func `lists, sets and maps of values and of objects are queried as well`() throws {
+    @Test("lists, sets and maps of values and of objects are queried as well")
+    func everyCollection() throws {
         let (_, players) = try players()
         let dan = players[3]
         let high = NSPredicate(format: "SELF > %@", 0)
@@ -79,7 +82,8 @@ private typealias NSCompoundPredicate = CompoundFormatPredicate
         #expect(throws: Realm.Error.self) { try players.tryFilter(wrong) }
     }
 
-    @Test func `a single object or value can be tested, managed or not`() throws {
+    @Test("a single object or value can be tested, managed or not")
+    func oneObjectOrValue() throws {
         let (_, players) = try players()
         let grown = NSPredicate(format: "age >= 20 AND name BEGINSWITH 'C'")
         #expect(players.map { grown.evaluate(with: $0) } == [false, false, true, false])
@@ -88,7 +92,8 @@ private typealias NSCompoundPredicate = CompoundFormatPredicate
         #expect(!NSPredicate(format: "SELF > 3").evaluate(with: 2))
     }
 
-    @Test func `arguments in an array are handed on by formats, too`() throws {
+    @Test("arguments in an array are handed on by formats, too")
+    func argumentsInAnArray() throws {
         let (_, players) = try players()
         func find(_ format: String, _ arguments: Any...) -> Results<Player> {
             players.filter(format, argumentArray: arguments)
@@ -102,7 +107,8 @@ private typealias NSCompoundPredicate = CompoundFormatPredicate
         #expect(error?.message.contains("takes 1 arguments, but 2 were given") == true)
     }
 
-    @Test func `a condition is made once, and evaluated on any thread`() throws {
+    @Test("a condition is made once, and evaluated on any thread")
+    func madeOnce() throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Player.self])
         let realm = try Realm(configuration: configuration)

@@ -51,7 +51,8 @@ import Testing
         #expect(cities.where { !$0.location.geoWithin(shape) }.count == cities.count - names.count)
     }
 
-    @Test func `boxes lie between latitudes and longitudes, edges included, and can cross the 180th meridian`() throws {
+    @Test("boxes lie between latitudes and longitudes, edges included, and can cross the 180th meridian")
+    func boxes() throws {
         let cities = try cities()
         try check(cities, GeoBox(bottomLeft: (50, 5), topRight: (55, 15)), ["Berlin", "Hamburg"])
         try check(cities, GeoBox(bottomLeft: (52.52, 13.405), topRight: (60, 20)), ["Berlin"])
@@ -61,7 +62,8 @@ import Testing
             ["Apia", "Berlin", "Hamburg", "Lisbon", "McMurdo", "Suva"])
     }
 
-    @Test func `circles have the given radius in every unit`() throws {
+    @Test("circles have the given radius in every unit")
+    func circles() throws {
         let cities = try cities()
         // Berlin and Hamburg are 255.3 kilometres apart on a sphere of this radius.
         for (inside, outside) in [
@@ -77,7 +79,8 @@ import Testing
         try check(cities, GeoCircle(center: (52.52, 13.405), radiusInRadians: 0), ["Berlin"])
     }
 
-    @Test func `polygons have shortest lines for edges, holes, and the smaller side for an inside`() throws {
+    @Test("polygons have shortest lines for edges, holes, and the smaller side for an inside")
+    func polygons() throws {
         let cities = try cities()
         let ring = [(50.0, 5.0), (50.0, 15.0), (55.0, 15.0), (55.0, 5.0), (50.0, 5.0)]
         let hole = [(53.0, 9.0), (54.0, 9.0), (54.0, 11.0), (53.0, 11.0), (53.0, 9.0)]
@@ -95,7 +98,8 @@ import Testing
             cities, GeoPolygon(outerRing: [(52, -50), (52, 70), (30, 10), (52, -50)]), ["Berlin", "Hamburg"])
     }
 
-    @Test func `a polygon whose lines cross, or whose holes lie wrong, is an error`() throws {
+    @Test("a polygon whose lines cross, or whose holes lie wrong, is an error")
+    func invalidPolygons() throws {
         let cities = try cities()
         func square(_ low: Double, _ high: Double) -> [(Double, Double)] {
             [(low, low), (low, high), (high, high), (high, low), (low, low)]
@@ -129,7 +133,8 @@ import Testing
         try check(cities, GeoPolygon(outerRing: square(0, 60), holes: [touching]), ["Berlin", "Hamburg"])
     }
 
-    @Test func `places behind links and in collections`() throws {
+    @Test("places behind links and in collections")
+    func behindLinks() throws {
         let cities = try cities()
         let box = try #require(GeoBox(bottomLeft: (30, -20), topRight: (45, 0)))
         #expect(cities.where { $0.sister.location.geoWithin(box) }.map(\.name) == ["Nowhere"])
@@ -144,7 +149,8 @@ import Testing
         }
     }
 
-    @Test func `a property that is no place is an error, and an invalid shape cannot be made`() throws {
+    @Test("a property that is no place is an error, and an invalid shape cannot be made")
+    func noPlace() throws {
         let cities = try cities()
         let box = try #require(GeoBox(bottomLeft: (30, -20), topRight: (45, 0)))
         for format in ["half IN %@", "name IN %@", "sister IN %@", "location == %@", "gates.@count IN %@"] {

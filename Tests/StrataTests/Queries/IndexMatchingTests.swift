@@ -63,9 +63,11 @@ import Testing
         #expect(whole.texts.index(matching: { $0.equals("y", options: .caseInsensitive) }) == 2)
     }
 
-    @Test func `an unmanaged list is tested element by element`() { check(whole()) }
+    @Test("an unmanaged list is tested element by element")
+    func unmanagedList() { check(whole()) }
 
-    @Test func `a managed list, and results, give the same`() throws {
+    @Test("a managed list, and results, give the same")
+    func managedList() throws {
         let realm = try makeRealm([Whole.self, Part.self])
         let whole = whole()
         try realm.write { realm.add(whole) }

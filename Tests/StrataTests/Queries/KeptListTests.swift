@@ -33,7 +33,8 @@ import Testing
 
     private func isKept<Element>(_ results: Results<Element>) -> Bool { results.source.keptKeys() != nil }
 
-    @Test func `new results continue with the matches of the previous ones`() throws {
+    @Test("new results continue with the matches of the previous ones")
+    func continuedMatches() throws {
         let (realm, project) = try project(50)
         try realm.write {
             var seen: [Int] = []
@@ -59,7 +60,8 @@ import Testing
         }
     }
 
-    @Test func `inserted and moved elements are found in order`() throws {
+    @Test("inserted and moved elements are found in order")
+    func insertedAndMoved() throws {
         let (realm, project) = try project(20)
         try realm.write {
             let open = project.tasks.filter("isOpen == true")
@@ -96,7 +98,8 @@ import Testing
         }
     }
 
-    @Test func `two spellings of a text are two queries`() throws {
+    @Test("two spellings of a text are two queries")
+    func twoSpellings() throws {
         let (realm, project) = try project(2)
         try realm.write {
             project.tasks[0].name = "caf\u{e9}"
@@ -106,7 +109,8 @@ import Testing
         }
     }
 
-    @Test func `a write dropped with its Realm ends, whatever was queried in it`() throws {
+    @Test("a write dropped with its Realm ends, whatever was queried in it")
+    func droppedWrite() throws {
         let file = TemporaryFile()
         do {
             let realm = try Realm(configuration: file.configuration([Task.self, Project.self]))

@@ -15,7 +15,8 @@ import Testing
         return (realm, realm.objects(Counter.self))
     }
 
-    @Test func `a write that changes another class or property keeps the found results`() throws {
+    @Test("a write that changes another class or property keeps the found results")
+    func otherClassOrProperty() throws {
         let (realm, counters) = try counters(200)
         let note = try #require(realm.objects(Note.self).first)
         let named = counters.where { $0.count > 4 }.sorted(by: \.name)
@@ -33,7 +34,8 @@ import Testing
         }
     }
 
-    @Test func `objects that leave, enter or move are updated in place`() throws {
+    @Test("objects that leave, enter or move are updated in place")
+    func updatedInPlace() throws {
         let (realm, counters) = try counters(100)
         let high = counters.where { $0.count > 4 }
         let named = high.sorted(by: [SortDescriptor(keyPath: "name", ascending: false), "id"])
@@ -54,7 +56,8 @@ import Testing
         }
     }
 
-    @Test func `a loop that takes the first match until there is none reaches every object`() throws {
+    @Test("a loop that takes the first match until there is none reaches every object")
+    func takingTheFirst() throws {
         let (realm, counters) = try counters(300)
         let open = counters.where { $0.count > 2 }.sorted(by: \.name)
         var seen: Set<Int> = []
@@ -67,7 +70,8 @@ import Testing
         #expect(seen.count == 210 && open.isEmpty && counters.count == 180)
     }
 
-    @Test func `a cancelled write leaves nothing in results`() throws {
+    @Test("a cancelled write leaves nothing in results")
+    func cancelledWrite() throws {
         let (realm, counters) = try counters(20)
         let high = counters.where { $0.count > 4 }
         realm.beginWrite()
@@ -78,7 +82,8 @@ import Testing
         #expect(high.count == 10 && high.first?.id == 5)
     }
 
-    @Test func `results on a link notice its removal by a deletion`() throws {
+    @Test("results on a link notice its removal by a deletion")
+    func removedLink() throws {
         let realm = try makeRealm([QueryItem.self])
         try realm.write {
             for id in 0..<4 { realm.create(QueryItem.self, value: ["id": id]) }

@@ -29,7 +29,8 @@ import Testing
         let rooms = LinkingObjects(fromType: Room.self, property: "pets")
     }
 
-    @Test func `key paths follow links, collections and inverses`() {
+    @Test("key paths follow links, collections and inverses")
+    func linksCollectionsInverses() {
         #expect(_name(for: \House.size) == "size" && _name(for: \House.street?.name) == "street.name")
         #expect(_name(for: \House.street?.numbers) == "street.numbers")
         #expect(_name(for: \House.rooms) == "rooms" && _name(for: \House.rooms[0].title) == "rooms.title")
@@ -41,14 +42,16 @@ import Testing
         #expect(partial.map { _name(for: $0) } == ["size", "rooms.parent"])
     }
 
-    @Test func `key paths end at collections that are declared without a wrapper`() {
+    @Test("key paths end at collections that are declared without a wrapper")
+    func endsWithoutAWrapper() {
         #expect(_name(for: \Room.pets) == "pets" && _name(for: \Room.tags) == "tags")
         #expect(_name(for: \Room.prices) == "prices" && _name(for: \Pet.rooms) == "rooms")
         #expect(_name(for: \House.best?.pets) == "best.pets" && _name(for: \House.street?.notes) == "street.notes")
         #expect(_name(for: \House.rooms[0].tags) == "rooms.tags")
     }
 
-    @Test func `collections without a wrapper are queried by key paths`() throws {
+    @Test("collections without a wrapper are queried by key paths")
+    func queriedWithoutAWrapper() throws {
         let realm = try makeRealm([House.self, Pet.self])
         try realm.write {
             for count in 0..<3 {
@@ -64,7 +67,8 @@ import Testing
         #expect(realm.objects(Pet.self).where { $0.rooms.title == "r1" }.count == 1)
     }
 
-    @Test func `frozen objects show collections that are declared without a wrapper`() throws {
+    @Test("frozen objects show collections that are declared without a wrapper")
+    func frozenWithoutAWrapper() throws {
         let realm = try makeRealm([House.self, Pet.self])
         let room = Room()
         room.pets.append(Pet(value: ["name": "Rex"]))

@@ -67,7 +67,8 @@ import Testing
         #expect(!expected.isEmpty && expected.count < authors.count, "it tells nothing", sourceLocation: place)
     }
 
-    @Test func `comparisons, logic and captured values mean the same as in memory`() throws {
+    @Test("comparisons, logic and captured values mean the same as in memory")
+    func sameAsInMemory() throws {
         let authors = try authors()
         let (age, name) = (7, "Bob")
         let day = Date(timeIntervalSince1970: 9000)
@@ -91,7 +92,8 @@ import Testing
         #expect(error?.code == .invalidInput && error?.message.contains("Arithmetic") == true)
     }
 
-    @Test func `texts and ranges`() throws {
+    @Test("texts and ranges")
+    func textsAndRanges() throws {
         let authors = try authors()
         let part = "ä"
         let range = 3...9
@@ -107,7 +109,8 @@ import Testing
         try check(authors, #Predicate { [1, 5, 90].contains($0.age) })
     }
 
-    @Test func `optional values and links`() throws {
+    @Test("optional values and links")
+    func optionalsAndLinks() throws {
         let authors = try authors()
         try check(authors, #Predicate { $0.rating == nil })
         try check(authors, #Predicate { $0.mentor != nil && $0.rating == 2 })
@@ -125,7 +128,8 @@ import Testing
         try check(authors, #Predicate { $0.rating != nil && $0.rating! > 4 })
     }
 
-    @Test func `collections`() throws {
+    @Test("collections")
+    func filteredCollections() throws {
         let authors = try authors()
         let limit = 100
         try check(authors, #Predicate { $0.books.count > 1 })
@@ -141,7 +145,8 @@ import Testing
         try check(authors, #Predicate { author in author.books.contains { $0.pages == author.age } || author.id == 1 })
     }
 
-    @Test func `a predicate is one step of a chain, and is observed like any other`() throws {
+    @Test("a predicate is one step of a chain, and is observed like any other")
+    func stepOfAChain() throws {
         let authors = try authors()
         let active = try authors.where(#Predicate { $0.isActive }).sorted(byKeyPath: "age", ascending: false)
         #expect(active.first?.age == 22 && active.explain().contains("isActive"))
@@ -149,7 +154,8 @@ import Testing
         #expect(active.first?.age == 23)
     }
 
-    @Test func `an unsupported expression is an error that shows it`() throws {
+    @Test("an unsupported expression is an error that shows it")
+    func unsupportedExpression() throws {
         let authors = try authors()
         func refused(_ predicate: Foundation.Predicate<Author>, _ part: String, _ place: SourceLocation) {
             let error = #expect(throws: Realm.Error.self, sourceLocation: place) { try authors.where(predicate) }

@@ -165,15 +165,18 @@ import Testing
         }
     }
 
-    @Test func `a query for many values finds what single queries find`() throws {
+    @Test("a query for many values finds what single queries find")
+    func sameAsSingleQueries() throws {
         try check(try fill(Plain.self)) { $0.name }
     }
 
-    @Test func `the same with indexes`() throws {
+    @Test("the same with indexes")
+    func sameWithIndexes() throws {
         try check(try fill(Indexed.self)) { $0.name }
     }
 
-    @Test func `plain values of a list`() throws {
+    @Test("plain values of a list")
+    func plainValues() throws {
         let realm = try makeRealm([Plain.self])
         let row = try realm.write {
             let row = realm.create(Plain.self, value: ["name": "x"])
@@ -187,7 +190,8 @@ import Testing
         )
     }
 
-    @Test func `a chain of alternatives for one property becomes one query`() throws {
+    @Test("a chain of alternatives for one property becomes one query")
+    func chainOfAlternatives() throws {
         let rows = try fill(Indexed.self)
         let chain = Array(repeating: "text == %@", count: 20).joined(separator: " OR ")
         let found = try rows.filter(

@@ -26,7 +26,8 @@ import Testing
 
     private func names(_ results: Results<Pupil>) -> [String] { results.map(\.name) }
 
-    @Test func `@allKeys queries the keys of a map, and brackets the value of one`() throws {
+    @Test("@allKeys queries the keys of a map, and brackets the value of one")
+    func queriedKeys() throws {
         let pupils = try pupils()
         #expect(names(pupils.filter("ANY scores.@allKeys == 'art'")) == ["Ann"])
         #expect(names(pupils.filter("scores.@allKeys CONTAINS 'math'")) == ["Ann", "Bob"])
@@ -42,7 +43,8 @@ import Testing
         #expect(names(pupils.filter("friends['other'] == %@", pupils[2])) == ["Bob"])
     }
 
-    @Test func `typed conditions query keys and the value of a key`() throws {
+    @Test("typed conditions query keys and the value of a key")
+    func typedKeys() throws {
         let pupils = try pupils()
         #expect(names(pupils.where { $0.scores.keys == "art" }) == ["Ann"])
         #expect(names(pupils.where { $0.scores.keys.starts(with: "hist") }) == ["Cleo"])
@@ -53,7 +55,8 @@ import Testing
         #expect(pupils.where { $0.scores["math"] > 3 }.explain().contains("over columns: scores['math'] > 3"))
     }
 
-    @Test func `values of a map are queried like those of a list`() throws {
+    @Test("values of a map are queried like those of a list")
+    func queriedValues() throws {
         let pupils = try pupils()
         let bob = pupils[1]
         #expect(bob.friends.where { $0.name.starts(with: "C") }.map { $0?.name } == ["Cleo"])
@@ -65,7 +68,8 @@ import Testing
         #expect(Array(few) == [1, 2] && few.sum() == 3)
     }
 
-    @Test func `a key that changes is noticed by results and observers`() throws {
+    @Test("a key that changes is noticed by results and observers")
+    func changedKey() throws {
         let pupils = try pupils()
         let good = pupils.where { $0.scores["math"] > 3 }
         var insertions: [[Int]] = []
@@ -81,7 +85,8 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `a property that is no map has no keys`() throws {
+    @Test("a property that is no map has no keys")
+    func propertyWithoutKeys() throws {
         let pupils = try pupils()
         func refused(_ format: String, _ part: String) {
             let error = #expect(throws: Realm.Error.self, "\(format)") { try pupils.tryFilter(format) }

@@ -55,7 +55,8 @@ import Testing
         #expect(first.map { copies[$0].id } == ids.first, "\(format), of objects that nothing manages")
     }
 
-    @Test func `indexes, keys and any element are queried, typed and as text`() throws {
+    @Test("indexes, keys and any element are queried, typed and as text")
+    func typedAndAsText() throws {
         let packets = try packets()
         try check(packets, "content['size'] == 1", [1]) { $0.content["size"] == .int(1) }
         try check(packets, "content['size'] >= 1", [1, 2]) { $0.content["size"] >= .int(1) }
@@ -71,7 +72,8 @@ import Testing
         try check(packets, "other.content['size'] == 1", [2]) { $0.other.content["size"] == .int(1) }
     }
 
-    @Test func `a missing element is null, and a list or a dictionary equals no value`() throws {
+    @Test("a missing element is null, and a list or a dictionary equals no value")
+    func missingElement() throws {
         let packets = try packets()
         try check(packets, "content['none'] == nil", [0, 1, 2, 3]) { $0.content["none"] == AnyRealmValue.none }
         try check(packets, "content[1] != nil", [3]) { $0.content[1] != AnyRealmValue.none }
@@ -82,7 +84,8 @@ import Testing
         try check(packets, "ANY content[*] == 't1'", []) { $0.content.any == .string("t1") }
     }
 
-    @Test func `arguments can be keys and indexes, and a key is never parsed`() throws {
+    @Test("arguments can be keys and indexes, and a key is never parsed")
+    func keyIsNeverParsed() throws {
         let packets = try packets()
         #expect(packets.filter("content[%@] == %@", "size", 2).map(\.id) == [2])
         #expect(packets.filter("content[%@] == %@", 0, AnyRealmValue.int(7)).map(\.id) == [3])
@@ -91,7 +94,8 @@ import Testing
         #expect(packets.where { $0.content["#any"] == .string("seven") }.isEmpty)
     }
 
-    @Test func `unsupported conditions are refused`() throws {
+    @Test("unsupported conditions are refused")
+    func unsupportedConditions() throws {
         let packets = try packets()
         for format in [
             "id[0] == 1", "all[0] == 1", "named[0] == 1", "content.@allKeys == 'x'", "content['a'].b == 1",
@@ -105,7 +109,8 @@ import Testing
         }
     }
 
-    @Test func `results follow changes of nested elements`() throws {
+    @Test("results follow changes of nested elements")
+    func followedElements() throws {
         let packets = try packets()
         let realm = try #require(packets.realm)
         let large = packets.where { $0.content["tags"].any == .string("new") }

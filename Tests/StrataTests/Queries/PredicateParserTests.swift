@@ -4,20 +4,20 @@ import Testing
 @testable import Strata
 
 @Suite struct PredicateParserTests {
-    @Test(arguments: [
-        ("age ==", "a property or a value", 7), ("age 3", "an operator", 5), ("== 3", "a property or a value", 1),
-        ("age == 3 AND", "a property or a value", 13), ("(age == 3", "')'", 10), ("age == 3)", "the end", 9),
-        ("name == 'open", "a closing '", 9), ("age ~ 3", "a property, a value or an operator", 5),
-        ("name CONTAINS[x] 'a'", "c, d or cd", 15), ("age == %@", "arguments", 8), ("3 == 4", "a property", 1),
-        ("age == 1.2.3", "a number", 8), ("age == 3x", "a number", 8), ("age %x 3", "one of %@", 5),
-        ("age BETWEEN {1}", "two values", 13), ("age IN 3", "a list", 8), ("age IN {1, {2}}", "not a list", 12),
-        ("SUBQUERY(dogs, x, x.age > 1).@count > 1", "a variable", 16), ("dogs..age > 1", "a name", 6),
-        ("SUBQUERY(dogs, $x, $x.age > 1) > 1", "'.@count'", 32), ("dogs.@most > 1", "@count", 1),
-        ("age == 'a' OR OR age == 1", "a property or a value", 15), ("name == '\\u12'", "hexadecimal", 12),
-    ])
-    func `an invalid format is an error that shows the place and the expectation`(
-        format: String, expected: String, column: Int
-    ) {
+    @Test(
+        "an invalid format is an error that shows the place and the expectation",
+        arguments: [
+            ("age ==", "a property or a value", 7), ("age 3", "an operator", 5), ("== 3", "a property or a value", 1),
+            ("age == 3 AND", "a property or a value", 13), ("(age == 3", "')'", 10), ("age == 3)", "the end", 9),
+            ("name == 'open", "a closing '", 9), ("age ~ 3", "a property, a value or an operator", 5),
+            ("name CONTAINS[x] 'a'", "c, d or cd", 15), ("age == %@", "arguments", 8), ("3 == 4", "a property", 1),
+            ("age == 1.2.3", "a number", 8), ("age == 3x", "a number", 8), ("age %x 3", "one of %@", 5),
+            ("age BETWEEN {1}", "two values", 13), ("age IN 3", "a list", 8), ("age IN {1, {2}}", "not a list", 12),
+            ("SUBQUERY(dogs, x, x.age > 1).@count > 1", "a variable", 16), ("dogs..age > 1", "a name", 6),
+            ("SUBQUERY(dogs, $x, $x.age > 1) > 1", "'.@count'", 32), ("dogs.@most > 1", "@count", 1),
+            ("age == 'a' OR OR age == 1", "a property or a value", 15), ("name == '\\u12'", "hexadecimal", 12),
+        ])
+    func invalidFormat(format: String, expected: String, column: Int) {
         do {
             _ = try PredicateParser.parse(format, [])
             Issue.record("read \(format)")
@@ -31,7 +31,8 @@ import Testing
         }
     }
 
-    @Test func `superfluous arguments, and those of another kind, are errors`() {
+    @Test("superfluous arguments, and those of another kind, are errors")
+    func wrongArguments() {
         #expect(throws: Realm.Error.self) { try PredicateParser.parse("age == 3", [4]) }
         #expect(throws: Realm.Error.self) { try PredicateParser.parse("age == %d", ["four"]) }
         #expect(throws: Realm.Error.self) { try PredicateParser.parse("age == %f", [Date()]) }
@@ -41,32 +42,36 @@ import Testing
         #expect(throws: Realm.Error.self) { try PredicateParser.parse("age IN %@", [3...]) }
     }
 
-    @Test func `AND binds stronger than OR, and NOT strongest`() throws {
+    @Test("AND binds stronger than OR, and NOT strongest")
+    func boundOperators() throws {
         let predicate = try PredicateParser.parse("a == 1 OR NOT b == 2 AND c == 3", [])
         #expect("\(predicate)" == "a == 1 OR (NOT (b == 2) AND c == 3)")
     }
 
-    @Test(arguments: [
-        ("3 < age", "age > 3"), ("age = 3", "age == 3"), ("age <> 3", "age != 3"),
-        ("age =< 3 && b => 4", "age <= 3 AND b >= 4"),
-        ("'x' in tags", "tags == 'x'"), ("name contains[dc] \"it's\"", "name CONTAINS[cd] 'it\\'s'"),
-        ("some dogs.age > 1", "ANY dogs.age > 1"), ("!(a == yes) || b == NO", "NOT (a == TRUE) OR b == FALSE"),
-        ("dogs.@avg.age > 1.5", "dogs.age.@avg > 1.5"), ("a NOT IN {1, 2}", "NOT (a IN {1, 2})"),
-        (
-            "SUBQUERY(dogs, $d, $d.age > 3 AND $d.name == 'x').@count >= 2",
-            "SUBQUERY(dogs, $d, $d.age > 3 AND $d.name == 'x').@count >= 2"
-        ),
-        ("#any == 1 AND any == 2 and none like '*'", "any == 1 AND any == 2 AND none LIKE '*'"),
-        ("self.age > -3", "age > -3"), ("SELF IN {nil}", "SELF IN {nil}"), ("a == 1e3", "a == 1000.0"),
-        ("@links.Person.dogs.@count > 0", "@links.Person.dogs.@count > 0"), ("a == '\\u00e9\\n'", "a == 'é\\n'"),
-    ])
-    func `formats are parsed to their canonical form`(format: String, plain: String) throws {
+    @Test(
+        "formats are parsed to their canonical form",
+        arguments: [
+            ("3 < age", "age > 3"), ("age = 3", "age == 3"), ("age <> 3", "age != 3"),
+            ("age =< 3 && b => 4", "age <= 3 AND b >= 4"),
+            ("'x' in tags", "tags == 'x'"), ("name contains[dc] \"it's\"", "name CONTAINS[cd] 'it\\'s'"),
+            ("some dogs.age > 1", "ANY dogs.age > 1"), ("!(a == yes) || b == NO", "NOT (a == TRUE) OR b == FALSE"),
+            ("dogs.@avg.age > 1.5", "dogs.age.@avg > 1.5"), ("a NOT IN {1, 2}", "NOT (a IN {1, 2})"),
+            (
+                "SUBQUERY(dogs, $d, $d.age > 3 AND $d.name == 'x').@count >= 2",
+                "SUBQUERY(dogs, $d, $d.age > 3 AND $d.name == 'x').@count >= 2"
+            ),
+            ("#any == 1 AND any == 2 and none like '*'", "any == 1 AND any == 2 AND none LIKE '*'"),
+            ("self.age > -3", "age > -3"), ("SELF IN {nil}", "SELF IN {nil}"), ("a == 1e3", "a == 1000.0"),
+            ("@links.Person.dogs.@count > 0", "@links.Person.dogs.@count > 0"), ("a == '\\u00e9\\n'", "a == 'é\\n'"),
+        ])
+    func canonicalForm(format: String, plain: String) throws {
         let predicate = try PredicateParser.parse(format, [])
         #expect("\(predicate)" == plain)
         #expect("\(try PredicateParser.parse(plain, []))" == plain)
     }
 
-    @Test func `arguments of every kind are read`() throws {
+    @Test("arguments of every kind are read")
+    func everyKindOfArgument() throws {
         let id = UUID()
         let objectId = ObjectId.generate()
         let predicate = try PredicateParser.parse(
@@ -77,7 +82,8 @@ import Testing
                 + "AND h == 7 AND i == <12 bytes> AND j == 'cross'")
     }
 
-    @Test func `deep nesting is an error, a wide format is not`() throws {
+    @Test("deep nesting is an error, a wide format is not")
+    func deepNesting() throws {
         for depth in [65, 3000] {
             let open = String(repeating: "(", count: depth)
             #expect(throws: Realm.Error.self) {
@@ -128,13 +134,15 @@ import Testing
         }
     }
 
-    @Test func `the paths of a predicate lead through its subqueries`() throws {
+    @Test("the paths of a predicate lead through its subqueries")
+    func pathsThroughSubqueries() throws {
         let format = "SUBQUERY(a.b, $x, $x.c == d AND SUBQUERY($x.e, $y, $y.f == 1).@count > 0).@count > 1"
         let paths = try PredicateParser.parse(format, []).paths
         #expect(paths == [["a", "b"], ["a", "b", "c"], ["d"], ["a", "b", "e"], ["a", "b", "e", "f"]])
     }
 
-    @Test func `longest ascending subsequences are longest`() {
+    @Test("longest ascending subsequences are longest")
+    func longestSubsequence() {
         #expect(SequenceDifference.longestAscending([]) == [])
         #expect(SequenceDifference.longestAscending([3, 1, 2]) == [1, 2])
         #expect(SequenceDifference.longestAscending([0, 2, 1, 3]).count == 3)

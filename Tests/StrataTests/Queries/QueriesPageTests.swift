@@ -19,7 +19,8 @@ import Testing
         return (realm, realm.objects(Person.self))
     }
 
-    @Test func `a loop that takes the first result out of the results ends`() throws {
+    @Test("a loop that takes the first result out of the results ends")
+    func loopEnds() throws {
         let (realm, people) = try people()
         try realm.write { for person in people { person.isWaiting = person.age % 2 == 0 } }
         let waiting = people.where { $0.isWaiting }.sorted(by: \.age)
@@ -29,14 +30,16 @@ import Testing
         #expect(waiting.isEmpty)
     }
 
-    @Test func `a predicate of Foundation's finds objects`() throws {
+    @Test("a predicate of Foundation's finds objects")
+    func foundationPredicate() throws {
         let (_, people) = try people()
         let part = "Ta"
         let found = try people.where(#Predicate<Person> { $0.age > 3 && $0.name.contains(part) })
         #expect(found.count == 46)
     }
 
-    @Test func `conditions are kept as values and joined`() throws {
+    @Test("conditions are kept as values and joined")
+    func keptConditions() throws {
         let (_, people) = try people()
         let names = ["Taro 3", "Taro 18", "Taro 20"]
         let grown = FormatPredicate(format: "age >= %@", 18)
@@ -46,7 +49,8 @@ import Testing
         #expect(found.map(\.age) == [18, 20] && others.count == 31)
     }
 
-    @Test func `values of a list are filtered and sorted`() throws {
+    @Test("values of a list are filtered and sorted")
+    func valuesOfAList() throws {
         let (realm, people) = try people()
         let person = people[0]
         try realm.write { person.marks.append(objectsIn: [1, 5, 4, 2]) }
@@ -56,7 +60,8 @@ import Testing
         #expect(Array(high) == [5, 4] && Array(same) == [5, 4] && mean == 3)
     }
 
-    @Test func `the page shows the code of these tests`() throws {
+    @Test("the page shows the code of these tests")
+    func pageShowsTheseTests() throws {
         try PageCode.expect("queries.md", in: #filePath)
     }
 }

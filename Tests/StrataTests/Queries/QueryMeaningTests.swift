@@ -42,7 +42,8 @@ import Testing
 
     private func ids(_ results: Results<Node>) -> [Int] { results.map(\.id) }
 
-    @Test func `a range condition on a collection holds if any single element satisfies it`() throws {
+    @Test("a range condition on a collection holds if any single element satisfies it")
+    func anySingleElement() throws {
         let nodes = try nodes()
         #expect(ids(nodes.where { $0.marks.contains(1..<3) }) == [1, 3])
         #expect(ids(nodes.where { $0.marks.contains(2...3) }) == [2, 3])
@@ -53,7 +54,8 @@ import Testing
         #expect(ids(nodes.where { $0.next.marks.contains(2...3) }) == [3])
     }
 
-    @Test func `maps are queried for values, and for aggregates`() throws {
+    @Test("maps are queried for values, and for aggregates")
+    func valuesAndAggregates() throws {
         let nodes = try nodes()
         #expect(ids(nodes.where { $0.scores.contains(3) }) == [2])
         #expect(ids(nodes.where { $0.scores.containsAny(in: [1, 3]) }) == [1, 2])
@@ -68,7 +70,8 @@ import Testing
         #expect(ids(nodes.where { $0.scores["2"] == 2 && $0.weights["2"] >= 1 }) == [1, 2, 3])
     }
 
-    @Test func `two nulls are equal, and every text orders after nil`() throws {
+    @Test("two nulls are equal, and every text orders after nil")
+    func nullsAndTexts() throws {
         let nodes = try nodes()
         #expect(ids(nodes.where { $0.next.rank >= $0.next.rank }) == [0, 1, 2, 3])
         #expect(ids(nodes.where { $0.next.rank > $0.next.rank }) == [])
@@ -81,7 +84,8 @@ import Testing
         #expect(ids(nodes.filter("name >= nil AND name != nil")) == [1, 2, 3])
     }
 
-    @Test func `sorts and distinct values take several and untyped key paths`() throws {
+    @Test("sorts and distinct values take several and untyped key paths")
+    func severalKeyPaths() throws {
         let nodes = try nodes()
         let paths: [PartialKeyPath<Node>] = [\.rank, \.name]
         let orders = paths.map { SortDescriptor(keyPath: $0, ascending: false) }
@@ -92,7 +96,8 @@ import Testing
         #expect(ids(nodes.distinct(by: paths)) == [0, 1, 2, 3])
     }
 
-    @Test func `a boolean property by itself is true, negated it is false, and a missing object is neither`() throws {
+    @Test("a boolean property by itself is true, negated it is false, and a missing object is neither")
+    func booleanByItself() throws {
         let nodes = try nodes()
         #expect(ids(nodes.where { $0.isOdd }) == [1, 3])
         #expect(ids(nodes.where { !$0.isOdd && $0.id < 9 }) == [0, 2])
@@ -102,13 +107,15 @@ import Testing
         #expect(ids(nodes.where { !$0.nodes.isOdd }) == [0, 1])
     }
 
-    @Test func `distinct values behind a link skip missing targets`() throws {
+    @Test("distinct values behind a link skip missing targets")
+    func missingTargets() throws {
         let nodes = try nodes()
         #expect(ids(nodes.distinct(by: ["next.rank"])) == [1, 2, 3])
         #expect(ids(nodes.distinct(by: [\.name])) == [0, 1, 2, 3])
     }
 
-    @Test func `in a counted condition every property belongs to the element`() throws {
+    @Test("in a counted condition every property belongs to the element")
+    func countedCondition() throws {
         let nodes = try nodes()
         #expect(ids(nodes.where { ($0.nodes.rank == $0.rank).count == 4 }) == [3])
         #expect(ids(nodes.where { ($0.nodes.marks.count >= 2).count == 2 }) == [3])

@@ -42,7 +42,8 @@ import Testing
         results.explain().split(separator: "\n").dropFirst().map(String.init)
     }
 
-    @Test func `an equality on an index, a key or a link is looked up`() throws {
+    @Test("an equality on an index, a key or a link is looked up")
+    func lookedUp() throws {
         let people = try people()
         #expect(
             people.where { $0.email == "mail-7" }.explain()
@@ -63,7 +64,8 @@ import Testing
         #expect(people.where { $0.city.name == "city-3" }.count == 32)
     }
 
-    @Test func `the most selective part of a conjunction decides`() throws {
+    @Test("the most selective part of a conjunction decides")
+    func mostSelectivePart() throws {
         let people = try people()
         #expect(plan(people.where { $0.age == 3 && $0.email == "mail-3" })[0] == "1. index on 'email': 1 rows at most")
         #expect(
@@ -75,7 +77,8 @@ import Testing
             ])
     }
 
-    @Test func `conditions outside of storage are evaluated row by row, over the remaining rows`() throws {
+    @Test("conditions outside of storage are evaluated row by row, over the remaining rows")
+    func outsideOfStorage() throws {
         let people = try people()
         let results = people.filter("height > 2 AND age != id").sorted(by: \.age).distinct(by: ["city.name"]).limit(5)
         #expect(
@@ -95,7 +98,8 @@ import Testing
             ])
     }
 
-    @Test func `a filter moves before sorts, and filters are merged`() throws {
+    @Test("a filter moves before sorts, and filters are merged")
+    func mergedFilters() throws {
         let people = try people(200)
         let chained = people.sorted(by: \.height, ascending: false).where { $0.age > 3 }.where { $0.age < 20 }
         #expect(
@@ -109,7 +113,8 @@ import Testing
         #expect(limited.map(\.id) == [4, 5, 6, 7, 8, 9])
     }
 
-    @Test func `an unknown property is an error with the class and near names`() throws {
+    @Test("an unknown property is an error with the class and near names")
+    func unknownProperty() throws {
         let people = try people(1)
         func message(_ format: String, _ arguments: Any?...) -> String {
             do {
@@ -135,7 +140,8 @@ import Testing
         #expect(try people.tryFilter("age == %@", 0).count == 1)
     }
 
-    @Test func `a very deep or wide typed query is evaluated`() throws {
+    @Test("a very deep or wide typed query is evaluated")
+    func deepAndWide() throws {
         let people = try people(50)
         let wide = people.where { query in (0..<2000).reduce(query.age == -1) { $0 || query.age == $1 } }
         #expect(wide.count == 50)

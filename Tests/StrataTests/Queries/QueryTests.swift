@@ -36,7 +36,8 @@ import Testing
         return realm
     }
 
-    @Test func `a key path of 64 names is followed, a longer one is refused at once`() throws {
+    @Test("a key path of 64 names is followed, a longer one is refused at once")
+    func longKeyPath() throws {
         let realm = try company()
         let people = realm.objects(Person.self)
         try realm.write { people[0].boss = people[0] }
@@ -50,7 +51,8 @@ import Testing
         }
     }
 
-    @Test func `typed conditions find what a loop finds`() throws {
+    @Test("typed conditions find what a loop finds")
+    func sameAsALoop() throws {
         let realm = try company()
         let people = realm.objects(Person.self)
         let all = Array(people)
@@ -91,7 +93,8 @@ import Testing
             { $0.joined < Date(timeIntervalSinceReferenceDate: 5) })
     }
 
-    @Test func `formats find what typed conditions find`() throws {
+    @Test("formats find what typed conditions find")
+    func formatsAndTyped() throws {
         let realm = try company()
         let people = realm.objects(Person.self)
         func check(
@@ -131,7 +134,8 @@ import Testing
         #expect(people.filter("NONE friends.age == 1").count == 90)
     }
 
-    @Test func `results chain, sort and follow changes`() throws {
+    @Test("results chain, sort and follow changes")
+    func chainedResults() throws {
         let realm = try company()
         let members = realm.objects(Person.self).where { $0.isMember }
         let sorted = members.sorted(by: [
@@ -150,7 +154,8 @@ import Testing
         #expect(members.index(matching: { $0.age == 4 }) == 1)
     }
 
-    @Test func `aggregates skip nulls and are absent without values`() throws {
+    @Test("aggregates skip nulls and are absent without values")
+    func skippedNulls() throws {
         let realm = try company()
         let people = realm.objects(Person.self)
         #expect(people.sum(of: \.age) == 450)
@@ -165,7 +170,8 @@ import Testing
         #expect(none.sum(of: \.age) == 0 && none.min(of: \.age) == nil && none.average(of: \.age) == nil)
     }
 
-    @Test func `a mean does not overflow where the sum of its integers does`() throws {
+    @Test("a mean does not overflow where the sum of its integers does")
+    func meanWithoutOverflow() throws {
         let realm = try makeRealm([Person.self])
         try realm.write {
             for (id, age) in [Int.max, .max, .max - 1].enumerated() {
@@ -178,8 +184,10 @@ import Testing
         #expect(people.sum(of: \.age) == Int.max &+ Int.max &+ (Int.max - 1))
     }
 
-    @Test(arguments: ["\u{301}a", "a\u{301}", "\u{20E3}", "\u{1F468}\u{200D}\u{1F469}"])
-    func `quoted text that begins with a mark is taken literally`(text: String) throws {
+    @Test(
+        "quoted text that begins with a mark is taken literally",
+        arguments: ["\u{301}a", "a\u{301}", "\u{20E3}", "\u{1F468}\u{200D}\u{1F469}"])
+    func quotedMark(text: String) throws {
         let realm = try makeRealm([Person.self])
         try realm.write { realm.create(Person.self, value: ["id": 1, "name": text]) }
         for quote in ["'", "\""] {
@@ -188,7 +196,8 @@ import Testing
         }
     }
 
-    @Test func `frozen results do not change, on any thread`() throws {
+    @Test("frozen results do not change, on any thread")
+    func frozenResults() throws {
         let realm = try company()
         let frozen = realm.objects(Person.self).where { $0.age == 1 }.freeze()
         let person = try #require(realm.object(ofType: Person.self, forPrimaryKey: 1)).freeze()

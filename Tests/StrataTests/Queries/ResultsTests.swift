@@ -11,7 +11,8 @@ import Testing
         return (realm, realm.objects(Note.self))
     }
 
-    @Test func `delete-in-loop: a loop that deletes or modifies its matches reaches all of them`() throws {
+    @Test("delete-in-loop: a loop that deletes or modifies its matches reaches all of them")
+    func deletingLoop() throws {
         let (realm, notes) = try notes(20)
         var visited = 0
         try realm.write {
@@ -31,7 +32,8 @@ import Testing
         #expect(visited == 20 && notes.isEmpty)
     }
 
-    @Test func `delete-slice: deleting the last k of a result deletes exactly k`() throws {
+    @Test("delete-slice: deleting the last k of a result deletes exactly k")
+    func deletedSlice() throws {
         let (realm, notes) = try notes(10)
         try realm.write { realm.delete(notes.where { $0.rank >= 2 }.suffix(3)) }
         #expect(notes.map(\.rank) == [0, 1, 2, 3, 4, 5, 6])
@@ -41,7 +43,8 @@ import Testing
         #expect(notes.map(\.rank) == [0, 3, 4])
     }
 
-    @Test func `stale-results-in-write: results equal a recomputation after every step of a write`() throws {
+    @Test("stale-results-in-write: results equal a recomputation after every step of a write")
+    func stepsOfAWrite() throws {
         let (realm, notes) = try notes(12)
         let even = notes.where { $0.rank < 6 }.sorted(by: \.rank, ascending: false)
         let distinct = notes.distinct(by: ["text"])
@@ -60,7 +63,8 @@ import Testing
         }
     }
 
-    @Test func `Results are lazy, live and chainable`() throws {
+    @Test("Results are lazy, live and chainable")
+    func lazyAndLive() throws {
         let (realm, notes) = try notes(5)
         let high = notes.where { $0.rank > 2 }
         let named = high.filter("text ENDSWITH '4'")
@@ -69,7 +73,8 @@ import Testing
         #expect(high.count == 3 && named.first?.rank == 4)
     }
 
-    @Test func `first, last, index(of), index(matching) and objects(at) agree with the order`() throws {
+    @Test("first, last, index(of), index(matching) and objects(at) agree with the order")
+    func agreeingPlaces() throws {
         let (_, notes) = try notes(9)
         let sorted = notes.sorted(by: \.rank, ascending: false)
         #expect(sorted.first?.rank == 8 && sorted.last?.rank == 0)
@@ -80,7 +85,8 @@ import Testing
         #expect(notes.where { $0.rank < 0 }.first == nil && notes.where { $0.rank < 0 }.last == nil)
     }
 
-    @Test func `sorted(by) takes several descriptors, links, and orders of text`() throws {
+    @Test("sorted(by) takes several descriptors, links, and orders of text")
+    func severalDescriptors() throws {
         let realm = try makeRealm([Note.self])
         try realm.write {
             for text in ["b", "Ä", "a", "Z", "ab", "abcdefghij", "abcdefghia", "", "abcdefgh"] { realm.add(Note(text)) }
@@ -101,7 +107,8 @@ import Testing
         #expect(SortDescriptor(keyPath: "text").reversed().ascending == false)
     }
 
-    @Test func `text that many rows share is sorted like the rest`() throws {
+    @Test("text that many rows share is sorted like the rest")
+    func sharedText() throws {
         let realm = try makeRealm([Note.self])
         var dice = Dice(state: 3)
         let stems = ["Schleswig-Holstein", "Schleswig-Holstein, Kiel", "Schleswig", "Schleswig-Holstein\u{0}", "ß"]
@@ -121,7 +128,8 @@ import Testing
         }
     }
 
-    @Test func `distinct(by) keeps the first of each`() throws {
+    @Test("distinct(by) keeps the first of each")
+    func firstOfEach() throws {
         let realm = try makeRealm([AllTypes.self])
         try realm.write {
             for int in [3, 1, 3, 2, 1] {
@@ -134,7 +142,8 @@ import Testing
         #expect(all.distinct(by: ["int", "optionalString"]).count == 3)
     }
 
-    @Test func `min, max and average are nil and sum is 0 on nothing, and nulls are skipped`() throws {
+    @Test("min, max and average are nil and sum is 0 on nothing, and nulls are skipped")
+    func aggregatesOfNothing() throws {
         let realm = try makeRealm([AllTypes.self])
         try realm.write {
             realm.create(AllTypes.self, value: ["int": 4, "optionalDouble": nil] as [String: Any?])
@@ -152,7 +161,8 @@ import Testing
         #expect(none.max(of: \.date) == nil)
     }
 
-    @Test func `queries on lists and linking objects keep the order and the duplicates of the collection`() throws {
+    @Test("queries on lists and linking objects keep the order and the duplicates of the collection")
+    func orderOfTheCollection() throws {
         let realm = try makeRealm([AllTypes.self])
         try realm.write {
             for int in 0..<200 { realm.create(AllTypes.self, value: ["int": int]) }

@@ -4,7 +4,8 @@ import Testing
 @testable import Strata
 
 @Suite struct SectionedResultsTests {
-    @Test func `sectioned(by) groups in the order of first appearance, and follows changes`() throws {
+    @Test("sectioned(by) groups in the order of first appearance, and follows changes")
+    func firstAppearance() throws {
         let realm = try makeRealm([Note.self])
         try realm.write {
             for (text, rank) in [("b", 1), ("a", 2), ("c", 1), ("d", 3), ("e", 2)] { realm.add(Note(text, rank: rank)) }
@@ -38,7 +39,8 @@ import Testing
         var initial: String { String(word.prefix(1)) }
     }
 
-    @Test func `plain values are sectioned in their order`() throws {
+    @Test("plain values are sectioned in their order")
+    func plainValues() throws {
         let realm = try makeRealm([Word.self])
         let word = Word("w")
         word.letters.append(objectsIn: ["ba", "ca", "ab", "bb", "ba"])
@@ -59,7 +61,8 @@ import Testing
         #expect(frozen.thaw()?.allKeys == ["a", "b", "c", "d"] && letters == letters && letters != frozen)
     }
 
-    @Test func `sections and each of them are frozen, and found by an index path`() throws {
+    @Test("sections and each of them are frozen, and found by an index path")
+    func frozenSections() throws {
         let realm = try makeRealm([Word.self])
         try realm.write { realm.add(["box", "apple", "banana"].map { Word($0) }) }
         let sections = realm.objects(Word.self).sectioned(by: \.initial)
@@ -74,7 +77,8 @@ import Testing
         #expect(first.thaw()?.isEmpty == true && first.count == 1)
     }
 
-    @Test func `projections are sectioned by projected properties`() throws {
+    @Test("projections are sectioned by projected properties")
+    func sectionedProjections() throws {
         let realm = try makeRealm([Word.self])
         try realm.write { realm.add(["box", "apple", "banana"].map { Word($0) }) }
         let cards = realm.objects(WordCard.self)

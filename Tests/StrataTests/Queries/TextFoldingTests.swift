@@ -4,30 +4,37 @@ import Testing
 @testable import Strata
 
 @Suite struct TextFoldingTests {
-    @Test(arguments: [
-        ("STRASSE", "straße"), ("ΣΊΣΥΦΟΣ", "σίσυφος"), ("ǅ", "ǆ"), ("ﬁ", "FI"), ("ÅNGSTRÖM", "a\u{30A}ngstro\u{308}m"),
-        ("K", "k"), ("ſ", "S"), ("İ", "i\u{307}"), ("Ω", "ω"), ("ẞ", "SS"), ("Ꭰ", "ꭰ"), ("AbC", "aBc"),
-    ])
-    func `case is ignored in every script`(a: String, b: String) {
+    @Test(
+        "case is ignored in every script",
+        arguments: [
+            ("STRASSE", "straße"), ("ΣΊΣΥΦΟΣ", "σίσυφος"), ("ǅ", "ǆ"), ("ﬁ", "FI"),
+            ("ÅNGSTRÖM", "a\u{30A}ngstro\u{308}m"),
+            ("K", "k"), ("ſ", "S"), ("İ", "i\u{307}"), ("Ω", "ω"), ("ẞ", "SS"), ("Ꭰ", "ꭰ"), ("AbC", "aBc"),
+        ])
+    func ignoredCase(a: String, b: String) {
         #expect(TextFolding.fold(a, .ignoringCase) == TextFolding.fold(b, .ignoringCase))
         let once = TextFolding.fold(a, .ignoringCase)
         #expect(TextFolding.fold(String(decoding: once, as: UTF8.self), .ignoringCase) == once)
     }
 
-    @Test(arguments: [
-        ("crème brûlée", "creme brulee"), ("Zoë", "Zoe"), ("Việt", "Viet"), ("か\u{3099}", "か"), ("ά", "α"), ("ñ", "n"),
-    ])
-    func `accents do not count`(a: String, b: String) {
+    @Test(
+        "accents do not count",
+        arguments: [
+            ("crème brûlée", "creme brulee"), ("Zoë", "Zoe"), ("Việt", "Viet"), ("か\u{3099}", "か"), ("ά", "α"),
+            ("ñ", "n"),
+        ])
+    func ignoredAccents(a: String, b: String) {
         #expect(TextFolding.fold(a, .ignoringDiacritics) == TextFolding.fold(b, .ignoringDiacritics))
     }
 
-    @Test(arguments: [("ı", "i"), ("कि", "क"), ("ø", "o"), ("e", "f"), ("^", "")])
-    func `a separate letter is not folded`(a: String, b: String) {
+    @Test("a separate letter is not folded", arguments: [("ı", "i"), ("कि", "क"), ("ø", "o"), ("e", "f"), ("^", "")])
+    func separateLetter(a: String, b: String) {
         let all: TextOptions = [.ignoringCase, .ignoringDiacritics]
         #expect(TextFolding.fold(a, all) != TextFolding.fold(b, all))
     }
 
-    @Test func `a letter does not match its accented form, unless accents are ignored`() {
+    @Test("a letter does not match its accented form, unless accents are ignored")
+    func accentedForm() {
         func contains(_ text: String, _ part: String, _ options: TextOptions) -> Bool {
             let test = TextTest(.contains, Array(part.utf8), options)
             return Array(text.utf8).withUnsafeBytes { test.holds($0) }
@@ -38,7 +45,8 @@ import Testing
         #expect(contains("abc", "", .ignoringCase) && contains("日本語", "本", .ignoringCase))
     }
 
-    @Test func `patterns match whole characters`() {
+    @Test("patterns match whole characters")
+    func wholeCharacters() {
         func like(_ text: String, _ pattern: String, _ options: TextOptions = []) -> Bool {
             let test = TextTest(.like, Array(pattern.utf8), options)
             return Array(text.utf8).withUnsafeBytes { test.holds($0) }

@@ -194,7 +194,8 @@ import Testing
         }
     }
 
-    @Test func `objects are compared by identity; deleted and foreign ones match nothing`() throws {
+    @Test("objects are compared by identity; deleted and foreign ones match nothing")
+    func comparedByIdentity() throws {
         var dice = Dice(state: 7)
         let realm = try Self.world(&dice)
         let owners = realm.objects(Owner.self)

@@ -21,7 +21,8 @@ import Testing
         return try realm.write { realm.create(Student.self, value: ["id": 1]) }
     }
 
-    @Test func `a list of values is filtered, sorted, made distinct and limited, and results are live`() throws {
+    @Test("a list of values is filtered, sorted, made distinct and limited, and results are live")
+    func listOfValues() throws {
         let student = try student()
         let realm = try #require(student.realm)
         try realm.write { student.marks.append(objectsIn: [3, 1, 4, 1, 5, 9, 2, 6]) }
@@ -38,7 +39,8 @@ import Testing
         #expect(good.isEmpty && good.isInvalidated)
     }
 
-    @Test func `least, greatest, sum and average of values`() throws {
+    @Test("least, greatest, sum and average of values")
+    func aggregatedValues() throws {
         let student = try student()
         let realm = try #require(student.realm)
         #expect(student.marks.min() == nil && student.marks.sum() == 0 && student.marks.average() == nil)
@@ -56,7 +58,8 @@ import Testing
         #expect(student.marks.where { $0 > 1 }.sum() == 7)
     }
 
-    @Test func `values of any type, texts and nulls`() throws {
+    @Test("values of any type, texts and nulls")
+    func anyValues() throws {
         let student = try student()
         try student.realm?.write {
             student.anything.append(objectsIn: [.int(3), .string("x"), .double(4.5), .none])
@@ -73,7 +76,8 @@ import Testing
         #expect(student.realm?.objects(Student.self).filter("ANY anything == 'x'").count == 1)
     }
 
-    @Test func `an unsupported condition on values is an error with the reason`() throws {
+    @Test("an unsupported condition on values is an error with the reason")
+    func unsupportedCondition() throws {
         let marks = try student().marks
         for format in ["rank > 3", "SELF CONTAINS 'x'", "SELF == 'x'", "SELF.@count > 1", "SELF BETWEEN {1, 2, 3}"] {
             let error = #expect(throws: Realm.Error.self, "\(format)") { try marks.tryFilter(format) }

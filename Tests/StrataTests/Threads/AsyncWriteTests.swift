@@ -76,7 +76,8 @@ import Testing
         }
     }
 
-    @Test func `Realm.open outside of an actor is an error that names the alternative`() async throws {
+    @Test("Realm.open outside of an actor is an error that names the alternative")
+    func openOutsideOfAnActor() async throws {
         let file = TemporaryFile()
         defer { withExtendedLifetime(file) {} }
         let error = await #expect(throws: Realm.Error.self) { _ = try await Hasty(file.configuration([Note.self])) }

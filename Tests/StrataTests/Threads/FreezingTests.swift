@@ -20,9 +20,8 @@ import Testing
         return page
     }
 
-    @Test func `lists, sets and maps of values, and their results, can be frozen and thawed`()
-        throws
-    {
+    @Test("lists, sets and maps of values, and their results, can be frozen and thawed")
+    func collectionsAreFrozen() throws {
         let realm = try makeRealm([Page.self])
         let page = try fill(realm)
         let (marks, tags, prices) = (page.marks.freeze(), page.tags.freeze(), page.prices.freeze())
@@ -44,7 +43,8 @@ import Testing
         #expect(Array(marks) == [3, 1, 2] && marks.thaw() == nil && prices.thaw() == nil && found.thaw() == nil)
     }
 
-    @Test func `thawing in an older Realm gives the frozen or a newer version`() throws {
+    @Test("thawing in an older Realm gives the frozen or a newer version")
+    func thawedInAnOlderRealm() throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Page.self])
         let realm = try Realm(configuration: configuration)
@@ -59,7 +59,8 @@ import Testing
         #expect(frozen.current?.value.thaw()?.id == 9)
     }
 
-    @Test func `collections of values and maps go to other threads by reference`() throws {
+    @Test("collections of values and maps go to other threads by reference")
+    func otherThreads() throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Page.self])
         let realm = try Realm(configuration: configuration)

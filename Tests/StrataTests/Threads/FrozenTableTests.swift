@@ -5,7 +5,8 @@ import Testing
 
 /// Results of all objects of a frozen Realm were once computed eagerly, even only to count them.
 @Suite struct FrozenTableTests {
-    @Test func `all objects of a frozen Realm are counted and indexed without a scan`() throws {
+    @Test("all objects of a frozen Realm are counted and indexed without a scan")
+    func countedWithoutAScan() throws {
         let realm = try makeRealm([Counter.self])
         try realm.write { for id in 0..<2000 { realm.add(Counter(id * 2, count: id)) } }
         let frozen = realm.freeze()
@@ -21,7 +22,8 @@ import Testing
         #expect(all.filter("count < 3").count == 3 && all.sorted(byKeyPath: "id", ascending: false).first?.id == 3998)
     }
 
-    @Test func `many threads read one such collection`() throws {
+    @Test("many threads read one such collection")
+    func manyThreads() throws {
         let realm = try makeRealm([Counter.self])
         try realm.write { for id in 0..<500 { realm.add(Counter(id)) } }
         let all = Carried(value: realm.freeze().objects(Counter.self))
@@ -33,7 +35,8 @@ import Testing
         #expect(sums.current == Array(repeating: 499 * 250 + 500, count: 8))
     }
 
-    @Test func `deleting a frozen Realm's objects does not delete later ones`() throws {
+    @Test("deleting a frozen Realm's objects does not delete later ones")
+    func laterObjectsStay() throws {
         let realm = try makeRealm([Counter.self])
         try realm.write { realm.add([Counter(1), Counter(2)]) }
         let old = realm.freeze().objects(Counter.self)

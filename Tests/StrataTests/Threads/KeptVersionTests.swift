@@ -29,9 +29,8 @@ import Testing
         }
     }
 
-    @Test func `a write whose result could not be shown throws before it begins, and succeeds after a release`()
-        throws
-    {
+    @Test("a write whose result could not be shown throws before it begins, and succeeds after a release")
+    func noFreePin() throws {
         let file = TemporaryFile()
         let realm = try Realm(configuration: file.configuration([Note.self]))
         let note = try Self.makeNote(realm)
@@ -62,7 +61,8 @@ import Testing
         withExtendedLifetime((kept, token)) {}
     }
 
-    @Test func `a write's reserved pin is returned when it is cancelled, throws or is not committed`() throws {
+    @Test("a write's reserved pin is returned when it is cancelled, throws or is not committed")
+    func returnedPin() throws {
         let file = TemporaryFile()
         let realm = try Realm(configuration: file.configuration([Note.self]))
         let note = try Self.makeNote(realm)
@@ -95,7 +95,8 @@ import Testing
         withExtendedLifetime((kept, frozen)) {}
     }
 
-    @Test func `writes of two threads are seen or refused, also if observers see the other one first`() throws {
+    @Test("writes of two threads are seen or refused, also if observers see the other one first")
+    func writesOfTwoThreads() throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Note.self])
         let realm = try Realm(configuration: configuration)
@@ -130,7 +131,8 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
-    @Test func `an asynchronous write is refused in its completion, and a withdrawn one takes no pin`() async throws {
+    @Test("an asynchronous write is refused in its completion, and a withdrawn one takes no pin")
+    func asynchronousWrite() async throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Note.self])
         try await Task { @MainActor in
@@ -152,7 +154,8 @@ import Testing
         }.value
     }
 
-    @Test func `a refresh without a free pin is reported, and an open throws`() throws {
+    @Test("a refresh without a free pin is reported, and an open throws")
+    func refreshAndOpen() throws {
         let file = TemporaryFile()
         let reports = Locked<[String]>([])
         var configuration = file.configuration([Note.self])

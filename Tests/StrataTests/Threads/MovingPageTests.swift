@@ -13,7 +13,8 @@ import Testing
         override class func uniqueKeys() -> [[String]] { [["email"], ["lastName", "firstName"]] }
     }
 
-    @Test func `accounts are numbered, and have unique names`() throws {
+    @Test("accounts are numbered, and have unique names")
+    func numberedAccounts() throws {
         let realm = try makeRealm([Account.self])
         let names = ["lastName": "Lee", "firstName": "Ann"]
         try realm.write { realm.create(Account.self, value: names) }
@@ -26,14 +27,16 @@ import Testing
     typealias NSPredicate = FormatPredicate
     typealias NSCompoundPredicate = CompoundFormatPredicate
 
-    @Test func `a module keeps Foundation's names`() throws {
+    @Test("a module keeps Foundation's names")
+    func foundationNames() throws {
         let realm = try makeRealm([Account.self])
         try realm.write { realm.create(Account.self, value: ["email": "a@b"]) }
         let known = NSCompoundPredicate(notPredicateWithSubpredicate: NSPredicate(format: "email == nil"))
         #expect(realm.objects(Account.self).filter(known).count == 1)
     }
 
-    @Test func `the page shows the code of these tests`() throws {
+    @Test("the page shows the code of these tests")
+    func pageShowsTheseTests() throws {
         try PageCode.expect("moving-from-realmswift.md", in: #filePath)
     }
 }

@@ -22,7 +22,8 @@ import Testing
 
     private func add(_ id: Int) { elsewhere { realm in try realm.write { realm.add(Note(value: [id])) } } }
 
-    @Test func `a Realm opened for it shows the version of the results`() throws {
+    @Test("a Realm opened for it shows the version of the results")
+    func versionOfTheResults() throws {
         add(1)
         let realm = try Realm(configuration: configuration)
         realm.autorefresh = false
@@ -37,7 +38,8 @@ import Testing
         }
     }
 
-    @Test func `the same for lists of objects and of values`() throws {
+    @Test("the same for lists of objects and of values")
+    func versionOfLists() throws {
         let realm = try Realm(configuration: configuration)
         realm.autorefresh = false
         let note = Note(value: [1])
@@ -56,7 +58,8 @@ import Testing
         }
     }
 
-    @Test func `a Realm that the program has read stays, or advances to the newest version`() throws {
+    @Test("a Realm that the program has read stays, or advances to the newest version")
+    func realmThatWasRead() throws {
         add(1)
         let realm = try Realm(configuration: configuration)
         realm.autorefresh = false
@@ -77,7 +80,8 @@ import Testing
         }
     }
 
-    @Test func `a reference to an object, or of another file, does not change a new Realm's version`() throws {
+    @Test("a reference to an object, or of another file, does not change a new Realm's version")
+    func unrelatedReference() throws {
         add(1)
         let realm = try Realm(configuration: configuration)
         realm.autorefresh = false

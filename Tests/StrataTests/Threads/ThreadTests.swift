@@ -197,7 +197,8 @@ import Testing
         #expect(seen.current == ["b 1"])
     }
 
-    @Test func `the version at which @ThreadSafe was read on one thread is seen by others`() throws {
+    @Test("the version at which @ThreadSafe was read on one thread is seen by others")
+    func versionSeenByOthers() throws {
         let realm = try makeRealm(liveTypes)
         let person = LivePerson(1, "a")
         try realm.write { realm.add(person) }
@@ -212,7 +213,8 @@ import Testing
         #expect(person.dogs.isEmpty && holder.dogs?.count == 1 && person.dogs.count == 1)
     }
 
-    @Test func `a write's value read by @ThreadSafe is seen by others after the commit`() throws {
+    @Test("a write's value read by @ThreadSafe is seen by others after the commit")
+    func valueOfAWrite() throws {
         let realm = try makeRealm(liveTypes)
         let person = LivePerson(1, "a")
         try realm.write { realm.add(person) }

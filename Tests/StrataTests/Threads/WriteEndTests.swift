@@ -5,7 +5,8 @@ import Testing
 
 /// How uncommitted writes end, and what becomes of references to objects that they made.
 @Suite struct WriteEndTests {
-    @Test func `a Realm released inside a write rolls it back and frees the write lock`() throws {
+    @Test("a Realm released inside a write rolls it back and frees the write lock")
+    func releasedInsideAWrite() throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Note.self])
         let done = DispatchSemaphore(value: 0)
@@ -51,7 +52,8 @@ import Testing
         func close() { realm = nil }
     }
 
-    @Test func `a task cancelled while it waits for its turn leaves the queue at once`() async throws {
+    @Test("a task cancelled while it waits for its turn leaves the queue at once")
+    func cancelledTask() async throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Note.self])
         let desk = Desk()
@@ -89,7 +91,8 @@ import Testing
 
     private static func wait(_ semaphore: DispatchSemaphore) { semaphore.wait() }
 
-    @Test func `a reference made inside a write resolves to its object once it is committed`() throws {
+    @Test("a reference made inside a write resolves to its object once it is committed")
+    func referenceInsideAWrite() throws {
         let file = TemporaryFile()
         let configuration = file.configuration([Note.self])
         let realm = try Realm(configuration: configuration)
@@ -120,7 +123,8 @@ import Testing
         withExtendedLifetime(file) {}
     }
 
-    @Test func `an empty token can be made, and a token tells whether it has an observer`() throws {
+    @Test("an empty token can be made, and a token tells whether it has an observer")
+    func emptyToken() throws {
         #expect(!NotificationToken().invalidate())
         let realm = try makeRealm([Note.self])
         var token = NotificationToken()

@@ -14,7 +14,8 @@ import Testing
         @Persisted var values: MutableSet<AnyRealmValue>
     }
 
-    @Test func `objects are found, removed and compared as any other member`() throws {
+    @Test("objects are found, removed and compared as any other member")
+    func objectsAreMembers() throws {
         let realm = try makeRealm([Holder.self, Badge.self])
         let badges = ["a", "b", "c"].map { Badge($0) }
         let values: [AnyRealmValue] = badges.map { .object($0) } + [.int(1), .none]

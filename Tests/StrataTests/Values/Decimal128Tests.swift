@@ -5,7 +5,8 @@ import Testing
 @testable import Strata
 
 @Suite struct Decimal128Tests {
-    @Test func `text is kept digit by digit`() throws {
+    @Test("text is kept digit by digit")
+    func digitByDigit() throws {
         for text in [
             "0", "-0", "0.00", "1.0", "1.00", "-12.50", "0.000001", "1E-7", "1E6", "1.5E10", "123456789012345678",
             "9999999999999999999999999999999999", "-9.999999999999999999999999999999999E6144", "1E-6176", "NaN",
@@ -21,7 +22,8 @@ import Testing
         }
     }
 
-    @Test func `more than 34 digits are rounded half to even, and exponents are bounded`() throws {
+    @Test("more than 34 digits are rounded half to even, and exponents are bounded")
+    func roundedHalfToEven() throws {
         let nines = String(repeating: "9", count: 34)
         #expect(try Decimal128(string: nines + "4") == Decimal128(string: nines + "E1"))
         #expect(try Decimal128(string: nines + "5").stringValue == "1.000000000000000000000000000000000E35")
@@ -35,7 +37,8 @@ import Testing
         #expect(try Decimal128(string: "6E-6177").stringValue == "1E-6176")
     }
 
-    @Test func `equal values are equal and hash alike, with any trailing zeros`() throws {
+    @Test("equal values are equal and hash alike, with any trailing zeros")
+    func equalValues() throws {
         let one: Decimal128 = 1
         for text in ["1", "1.0", "1.000000000000000000000000000000000", "10E-1"] {
             let same = try Decimal128(string: text)
@@ -50,7 +53,8 @@ import Testing
         for (a, b) in zip(ordered, ordered.dropFirst()) where a != b { #expect(a < b && b > a, "\(a) \(b)") }
     }
 
-    @Test func `the layout is that of IEEE 754`() {
+    @Test("the layout is that of IEEE 754")
+    func layoutOfIEEE754() {
         #expect(Decimal128("1").high == 0x3040_0000_0000_0000 && Decimal128("1").low == 1)
         #expect(Decimal128("-1.5").high == 0xB03E_0000_0000_0000 && Decimal128("-1.5").low == 15)
         #expect(Decimal128.infinity.high == 0x7800_0000_0000_0000 && Decimal128.nan.high == 0x7C00_0000_0000_0000)
@@ -59,7 +63,8 @@ import Testing
         #expect([UInt8]([1, 2]).withUnsafeBytes { Decimal128(bytes: $0) } == nil)
     }
 
-    @Test func `sums, differences, products and quotients are exact if 34 digits suffice`() {
+    @Test("sums, differences, products and quotients are exact if 34 digits suffice")
+    func exactArithmetic() {
         #expect((Decimal128("0.1") + "0.2").stringValue == "0.3")
         #expect((Decimal128("19.90") * 3).stringValue == "59.70")
         #expect((Decimal128("1") - "0.9").stringValue == "0.1")
@@ -81,7 +86,8 @@ import Testing
         #expect(Decimal128("12.5").doubleValue == 12.5)
     }
 
-    @Test func `arithmetic agrees with integers, for random ones`() {
+    @Test("arithmetic agrees with integers, for random ones")
+    func agreesWithIntegers() {
         var generator = RandomStream(Seed(99))
         for _ in 0..<2_000 {
             let a = Int64.random(in: -1_000_000_000...1_000_000_000, using: &generator)
@@ -95,7 +101,8 @@ import Testing
         }
     }
 
-    @Test func `it is a number, with steps, magnitudes and exact integers`() {
+    @Test("it is a number, with steps, magnitudes and exact integers")
+    func isANumber() {
         #expect(Decimal128(number: 3.14159) == 3.14159 && Decimal128(number: 12) == 12)
         #expect(Decimal128(exactly: 5) == 5 && Decimal128(exactly: Int64.min) == Decimal128("-9223372036854775808"))
         #expect(Decimal128(exactly: UInt128.max) == nil)
@@ -110,7 +117,8 @@ import Testing
         #expect([Decimal128("0.1"), "0.2"].reduce(.zero, +) == "0.3" && Decimal128.nan.isSignalingNaN)
     }
 
-    @Test func `it can be made from every type of number`() {
+    @Test("it can be made from every type of number")
+    func madeFromNumbers() {
         #expect(Decimal128(value: 3) == 3 && Decimal128(value: Int8(-3)) == -3 && Decimal128(value: 0.1) == "0.1")
         #expect(Decimal128(value: Float(0.1)) == "0.1" && Decimal128(value: "1.50").stringValue == "1.50")
         #expect(Decimal128(value: Decimal(string: "12.34") ?? 0) == "12.34" && Decimal128(value: Decimal128(1)) == 1)

@@ -75,7 +75,8 @@ import Testing
         }
     }
 
-    @Test func `reading and querying agree inside the deleting write, after it, and in the version before`() throws {
+    @Test("reading and querying agree inside the deleting write, after it, and in the version before")
+    func everyVersionAgrees() throws {
         let realm = try realm(8)
         let before = realm.freeze()
         expectNone(realm, [8], "before")
@@ -96,7 +97,8 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    @Test func `an object that is added again with the same key is another one`() throws {
+    @Test("an object that is added again with the same key is another one")
+    func sameKeyAddedAgain() throws {
         let realm = try realm(3)
         try realm.write {
             if let item = realm.object(ofType: Item.self, forPrimaryKey: 1) { realm.delete(item) }
@@ -107,7 +109,8 @@ import Testing
         #expect(realm.objects(Holder.self).filter("any == %@", item).isEmpty)
     }
 
-    @Test func `many of many rows, by columns and row by row`() throws {
+    @Test("many of many rows, by columns and row by row")
+    func manyOfManyRows() throws {
         let realm = try realm(1500)
         try realm.write { realm.delete(realm.objects(Item.self).filter("id < 1300")) }
         for condition in nilConditions {
@@ -116,7 +119,8 @@ import Testing
         #expect(realm.objects(Holder.self).filter("any != nil").count == 200)
     }
 
-    @Test func `lists and maps in a value`() throws {
+    @Test("lists and maps in a value")
+    func insideOfValues() throws {
         let realm = try makeRealm([Item.self, Holder.self])
         let holder = try realm.write {
             let holder = realm.create(Holder.self, value: ["id": 1])
@@ -145,7 +149,8 @@ import Testing
 
     // MARK: Sets
 
-    @Test func `members with deleted objects become one null in every operation of a set`() throws {
+    @Test("members with deleted objects become one null in every operation of a set")
+    func oneNullInASet() throws {
         let realm = try makeRealm([Item.self, Holder.self])
         let (holder, other, items) = try realm.write {
             let items = (1...4).map { realm.create(Item.self, value: [$0]) }
@@ -187,7 +192,8 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    @Test func `a large set`() throws {
+    @Test("a large set")
+    func largeSet() throws {
         let realm = try makeRealm([Item.self, Holder.self])
         let holder = try realm.write {
             let holder = realm.create(Holder.self, value: [1])
@@ -250,7 +256,8 @@ import Testing
         return told
     }
 
-    @Test func `every kind of observer is notified once, and only of this`() throws {
+    @Test("every kind of observer is notified once, and only of this")
+    func notifiedOnce() throws {
         let realm = try realm(3)
         let holder = try #require(realm.object(ofType: Holder.self, forPrimaryKey: 1))
         try realm.write {
@@ -285,7 +292,8 @@ import Testing
         told.tokens.forEach { $0.invalidate() }
     }
 
-    @Test func `observers are notified when all objects of a class are deleted at once`() throws {
+    @Test("observers are notified when all objects of a class are deleted at once")
+    func wholeClassDeleted() throws {
         let realm = try realm(3)
         let holder = try #require(realm.object(ofType: Holder.self, forPrimaryKey: 1))
         let told = observe(realm, holder)
@@ -344,7 +352,8 @@ import Testing
         realm.invalidate()
     }
 
-    @Test func `a class that a migration removes`() throws {
+    @Test("a class that a migration removes")
+    func removedClass() throws {
         let file = TemporaryFile()
         try fillApart(file)
         let realm = try Realm(
@@ -358,7 +367,8 @@ import Testing
         #expect(holders.allSatisfy { $0.any == .none && $0.set.count == 1 && Array($0.set) == [.none] })
     }
 
-    @Test func `a class that became embedded`() throws {
+    @Test("a class that became embedded")
+    func becameEmbedded() throws {
         let file = TemporaryFile()
         try fillApart(file)
         let realm = try Realm(

@@ -57,7 +57,8 @@ private final class Entry: Object {
         }
     }
 
-    @Test func `every value is equal in its window and in its row, across writes`() throws {
+    @Test("every value is equal in its window and in its row, across writes")
+    func windowAndRow() throws {
         let realm = try makeRealm([Entry.self])
         var expected: [Entry.Plain?] = (0..<900).map { Entry.Plain($0, 0) }
         try realm.write {
@@ -86,7 +87,8 @@ private final class Entry: Object {
         }
     }
 
-    @Test func `the third read of a row uses a window, a frozen object's reads never do`() throws {
+    @Test("the third read of a row uses a window, a frozen object's reads never do")
+    func thirdRead() throws {
         let realm = try makeRealm([Entry.self])
         try realm.write { for id in 0..<50 { realm.add(Entry(value: ["id": id, "code": "code", "text": "text"])) } }
         let entry = try #require(realm.object(ofType: Entry.self, forPrimaryKey: 20))

@@ -21,7 +21,8 @@ import Testing
         @Persisted var seat = 0
     }
 
-    @Test func `objects without an explicit identifier get different ones`() throws {
+    @Test("objects without an explicit identifier get different ones")
+    func differentIdentifiers() throws {
         let realm = try makeRealm([Ticket.self, Token.self])
         let tickets = (0..<3).map { _ in Ticket() }
         #expect(Set(tickets.map(\.id)).count == 3 && !tickets.map(\.id).contains(ObjectId()))
@@ -39,7 +40,8 @@ import Testing
         #expect(tickets[1].token == token && token != UUID(uuidString: "00000000-0000-0000-0000-000000000000"))
     }
 
-    @Test func `dates without an explicit value are those of their first read`() throws {
+    @Test("dates without an explicit value are those of their first read")
+    func datesOfTheFirstRead() throws {
         let before = Date()
         let ticket = Ticket()
         let sold = ticket.sold
@@ -56,7 +58,8 @@ import Testing
         @Persisted var name = ""
     }
 
-    @Test func `rows older than a property read one fixed default`() throws {
+    @Test("rows older than a property read one fixed default")
+    func olderRows() throws {
         let realm = try makeRealm([Ticket.self])
         let ticket = Ticket()
         try realm.write { realm.add(ticket) }

@@ -48,7 +48,8 @@ import Testing
         }
     }
 
-    @Test func `lists and dictionaries hold values of each type, unmanaged, added, assigned and created`() throws {
+    @Test("lists and dictionaries hold values of each type, unmanaged, added, assigned and created")
+    func valuesOfEachType() throws {
         let fern = Plant(value: ["name": "fern"])
         let values = oneOfEach(fern)
         let entries = Dictionary(
@@ -80,7 +81,8 @@ import Testing
         #expect(plain(old.content.value) == expected)
     }
 
-    @Test func `changes apply at their own place, at every depth`() throws {
+    @Test("changes apply at their own place, at every depth")
+    func changesAtEveryDepth() throws {
         let (realm, shed) = try shed(
             .fromDictionary(["tools": .fromArray([.fromDictionary(["name": .string("saw")]), .int(2)]), "n": .int(1)]))
         try realm.write {
@@ -114,7 +116,8 @@ import Testing
         #expect(plain(.list(shed.shelves)) == "[[{deep:[true,1,2]},5],0]" && shed.drawers.isEmpty)
     }
 
-    @Test func `a held collection stays valid while others are inserted and deleted around it`() throws {
+    @Test("a held collection stays valid while others are inserted and deleted around it")
+    func heldCollection() throws {
         let (realm, shed) = try shed(
             .fromArray([.fromArray([.int(1)]), .fromDictionary(["k": .fromArray([.int(2)])])]))
         try realm.write { shed.shelves.append(objectsIn: [.int(0), .fromArray([.int(3)]), .fromArray([.int(4)])]) }
@@ -134,7 +137,8 @@ import Testing
         #expect(first == shed.content.listValue?[2].listValue && first != inner)
     }
 
-    @Test func `a replaced collection is invalidated, and empty`() throws {
+    @Test("a replaced collection is invalidated, and empty")
+    func replacedCollection() throws {
         let (realm, shed) = try shed(.fromDictionary(["a": .fromArray([.fromArray([.int(1)])]), "b": .fromArray([])]))
         let whole = try #require(shed.content.dictionaryValue)
         let list = try #require(whole["a"]?.listValue)
@@ -152,7 +156,8 @@ import Testing
         #expect(last.isInvalidated && last.count == 0 && last["a"] == nil)
     }
 
-    @Test func `a rollback leaves collections and references to them as they were`() throws {
+    @Test("a rollback leaves collections and references to them as they were")
+    func rollback() throws {
         let (realm, shed) = try shed(.fromArray([.fromArray([.int(1)]), .fromArray([.int(2)])]))
         let second = try #require(shed.content.listValue?[1].listValue)
         let first = try #require(shed.content.listValue?[0].listValue)
@@ -166,7 +171,8 @@ import Testing
         #expect(plain(.list(first)) == "[1]" && plain(.list(second)) == "[2]")
     }
 
-    @Test func `a commit of another thread updates collections held here`() throws {
+    @Test("a commit of another thread updates collections held here")
+    func commitOfOtherThread() throws {
         let (realm, shed) = try shed(.fromArray([.int(0), .fromArray([.int(1)]), .fromDictionary(["x": .int(2)])]))
         try realm.write { shed.shelves.append(objectsIn: [.fromArray([.int(3)]), .fromArray([.int(4)])]) }
         let list = try #require(shed.content.listValue?[1].listValue)
@@ -188,7 +194,8 @@ import Testing
         #expect(plain(.list(list)) == "[1,11]" && plain(.list(shelf)) == "[4]" && map.isInvalidated)
     }
 
-    @Test func `lists of any length nest in lists and dictionaries, and change in place`() throws {
+    @Test("lists of any length nest in lists and dictionaries, and change in place")
+    func nestedLists() throws {
         let (realm, shed) = try shed()
         try realm.write {
             shed.shelves.append(.fromArray([.fromArray([])]))
@@ -211,7 +218,8 @@ import Testing
         }
     }
 
-    @Test func `collections nest a hundred deep, and no deeper`() throws {
+    @Test("collections nest a hundred deep, and no deeper")
+    func hundredDeep() throws {
         func tower(_ levels: Int) -> AnyRealmValue {
             (1..<levels).reduce(.fromArray([.int(1)])) { inner, level in
                 level % 2 == 0 ? .fromArray([inner]) : .fromDictionary(["in": inner])
@@ -245,7 +253,8 @@ import Testing
     }
 
     /// A crafted file can nest values to any depth.
-    @Test func `a value deeper than any stack is refused`() {
+    @Test("a value deeper than any stack is refused")
+    func deeperThanAnyStack() {
         func tower(_ levels: Int) -> _StoredValue {
             (0..<levels).reduce(into: .null) { inner, level in
                 let contents = level == 0 ? StoredCollection() : StoredCollection(values: [inner])
@@ -257,7 +266,8 @@ import Testing
         #expect(NestedEncoding.isTooDeep(tower(20_000), in: 0))
     }
 
-    @Test func `a set cannot hold a collection`() throws {
+    @Test("a set cannot hold a collection")
+    func setHoldsNoCollection() throws {
         let (realm, shed) = try shed()
         let error = #expect(throws: Realm.Error.self) { try realm.write { shed.labels.insert(.fromArray([.int(1)])) } }
         #expect(error?.code == .invalidInput && shed.labels.isEmpty)
@@ -265,7 +275,8 @@ import Testing
         #expect(shed.labels.count == 1)
     }
 
-    @Test func `a deleted object reads as null in every collection`() throws {
+    @Test("a deleted object reads as null in every collection")
+    func deletedObjectIsNull() throws {
         let (realm, shed) = try shed()
         let fern = Plant(value: ["name": "fern"])
         try realm.write {
@@ -277,7 +288,8 @@ import Testing
         #expect(plain(shed.content) == "[{p:none}]" && plain(shed.shelves[0]) == "[none]")
     }
 
-    @Test func `freezing, thawing and references from other threads`() throws {
+    @Test("freezing, thawing and references from other threads")
+    func frozenAndReferenced() throws {
         let (realm, shed) = try shed(.fromArray([.int(0), .fromArray([.int(1)])]))
         let list = try #require(shed.content.listValue?[1].listValue)
         let frozen = list.freeze()

@@ -4,7 +4,8 @@ import Strata
 import Testing
 
 @Suite struct ObjectIdTests {
-    @Test func `an identifier is a literal, text, or made of a time, a machine and a process`() throws {
+    @Test("an identifier is a literal, text, or made of a time, a machine and a process")
+    func identifierForms() throws {
         let id = ObjectId("65e0ffff0102030405060708")
         #expect(try id == ObjectId(string: "65E0FFFF0102030405060708") && id.stringValue == "65e0ffff0102030405060708")
         #expect(id.timestamp == Date(timeIntervalSince1970: 0x65E0_FFFF))
@@ -18,7 +19,8 @@ import Testing
         #expect(first.timestamp == Date(timeIntervalSince1970: 1_709_244_415))
     }
 
-    @Test func `generated identifiers differ and contain their creation time`() {
+    @Test("generated identifiers differ and contain their creation time")
+    func generatedIdentifiers() {
         let before = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
         let ids = (0..<100).map { _ in ObjectId.generate() }
         #expect(Set(ids).count == 100 && ids.allSatisfy { $0.timestamp >= before && $0.timestamp <= Date() })

@@ -27,7 +27,8 @@ import Testing
 
     private func open() throws -> Realm { try makeRealm([Tree.self]) }
 
-    @Test func `objects are created from dictionaries, arrays and other objects of any depth`() throws {
+    @Test("objects are created from dictionaries, arrays and other objects of any depth")
+    func createdFromAnything() throws {
         let realm = try open()
         let tree = try realm.write {
             realm.create(
@@ -49,7 +50,8 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    @Test func `an update keeps unnamed properties, and writes only differences if requested`() throws {
+    @Test("an update keeps unnamed properties, and writes only differences if requested")
+    func updateKeepsUnnamed() throws {
         let realm = try open()
         try realm.write {
             realm.create(Tree.self, value: ["id": 1, "name": "one", "leaf": ["name": "l"], "tags": ["x"], "height": 1])
@@ -76,7 +78,8 @@ import Testing
         #expect(realm.dynamicObjects("Leaf").count == 1)
     }
 
-    @Test func `an update of a cyclic object graph finds all objects`() throws {
+    @Test("an update of a cyclic object graph finds all objects")
+    func cyclicUpdate() throws {
         let realm = try open()
         func circle(_ name: String) -> Tree {
             let (a, b) = (Tree(value: ["id": 1, "name": name]), Tree(value: ["id": 2, "name": name]))
@@ -106,7 +109,8 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    @Test func `an invalid value is an error that names class, property, expected and actual type`() throws {
+    @Test("an invalid value is an error that names class, property, expected and actual type")
+    func invalidValue() throws {
         let realm = try open()
         func refused(_ value: [String: Any], _ parts: [String]) {
             do {
@@ -130,7 +134,8 @@ import Testing
         #expect(try Tree(checking: ["name": "fine"]).name == "fine")
     }
 
-    @Test func `JSON becomes objects, with dates, data and identifiers in JSON's forms`() throws {
+    @Test("JSON becomes objects, with dates, data and identifiers in JSON's forms")
+    func createdFromJSON() throws {
         let realm = try open()
         let id = UUID()
         let json = """
@@ -150,7 +155,8 @@ import Testing
         #expect(made.id == 12 && made.height == nil && Array(made.tags) == ["q"])
     }
 
-    @Test func `a detached copy is deep, independent, and keeps cycles`() throws {
+    @Test("a detached copy is deep, independent, and keeps cycles")
+    func detachedCopy() throws {
         let realm = try open()
         let tree = Tree(value: ["id": 1, "name": "one", "leaf": ["name": "l"], "tags": ["x"], "counts": ["a": 1]])
         tree.next = Tree(value: ["id": 2])
@@ -172,7 +178,8 @@ import Testing
         #expect(other.objects(Tree.self).count == 3 && copy.detached().next?.next?.id == 1)
     }
 
-    @Test func `a long chain is added, copied, described and deleted without taking stack for it`() throws {
+    @Test("a long chain is added, copied, described and deleted without taking stack for it")
+    func longChain() throws {
         final class Link: Object {
             @Persisted(deleteRule: .cascade) var next: Link?
         }
@@ -194,7 +201,8 @@ import Testing
         #expect(realm.objects(Link.self).isEmpty)
     }
 
-    @Test func `classes that are Codable go to JSON and come back`() throws {
+    @Test("classes that are Codable go to JSON and come back")
+    func codableClasses() throws {
         let json = """
             {"id": 4, "name": "c", "born": 0, "leaf": {"name": "l"}, "leaves": [{"name": "a"}], "tags": ["x"],
              "friends": [{"id": 5, "name": "f", "born": 1}], "counts": {"n": 3}}
@@ -215,7 +223,8 @@ import Testing
         #expect(friends.map(\.name) == ["f"])
     }
 
-    @Test func `objects know their class, their properties by name, and what they print`() throws {
+    @Test("objects know their class, their properties by name, and what they print")
+    func selfDescription() throws {
         let realm = try open()
         let tree = Tree(value: ["id": 1, "name": "one", "leaf": ["name": "l"]])
         tree.next = tree
@@ -234,7 +243,8 @@ import Testing
         #expect(!tree.isSameObject(as: Tree()) && !tree.isSameObject(as: nil))
     }
 
-    @Test func `every kind of collection can be deleted, and everything at once`() throws {
+    @Test("every kind of collection can be deleted, and everything at once")
+    func deletedCollections() throws {
         let realm = try open()
         func fill() throws -> Tree {
             try realm.write {
@@ -267,7 +277,8 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    @Test func `objects of classes known only by name are created, read and deleted`() throws {
+    @Test("objects of classes known only by name are created, read and deleted")
+    func knownOnlyByName() throws {
         let realm = try open()
         try realm.write {
             let made = realm.dynamicCreate("Tree", value: ["id": 1, "name": "d", "tags": ["x"], "leaf": ["name": "l"]])

@@ -16,7 +16,8 @@ import Testing
         @Persisted var id = 0
     }
 
-    @Test func `properties of the older form keep their values in the row`() throws {
+    @Test("properties of the older form keep their values in the row")
+    func olderFormInTheRow() throws {
         let realm = try makeRealm([Form.self, Note.self])
         let form = Form()
         let age = form.age
@@ -46,7 +47,8 @@ import Testing
         #expect(age.value == nil && frozen.age.value == 31)
     }
 
-    @Test func `properties of the older form take values from dictionaries, and hold any value`() throws {
+    @Test("properties of the older form take values from dictionaries, and hold any value")
+    func olderFormFromValues() throws {
         let realm = try makeRealm([Form.self, Note.self])
         let form = Form(value: ["age": 4, "small": 5])
         #expect(form.age.value == 4 && form.small.value == 5)

@@ -71,7 +71,8 @@ import Testing
     final class StrictList: Object { @Persisted var mails: List<Address> }
 
     /// Reading one once ended the process.
-    @Test func `a stored value that a custom type refuses reads as the declared default`() throws {
+    @Test("a stored value that a custom type refuses reads as the declared default")
+    func refusedStoredValue() throws {
         let realm = try makeRealm([Guest.self])
         try realm.write {
             let guest = realm.create(Guest.self)
@@ -92,7 +93,8 @@ import Testing
         }
     }
 
-    @Test func `custom types are stored in their stored form and read back`() throws {
+    @Test("custom types are stored in their stored form and read back")
+    func storedForm() throws {
         let realm = try makeRealm([Custom.self])
         let custom = Custom()
         custom.temperature = Celsius(degrees: 21.5)
@@ -123,7 +125,8 @@ import Testing
 
     /// The planted mistake: `PlanField.isReference` takes every value of one word that is stored as an object for a
     /// link. A small number was then stored as no object.
-    @Test func `a custom type of one word that is stored as an object is no link`() throws {
+    @Test("a custom type of one word that is stored as an object is no link")
+    func storedAsAnObject() throws {
         try #require(MemoryLayout<Cell?>.size == MemoryLayout<UInt>.size)
         let realm = try makeRealm([Board.self])
         let board = Board(value: ["id": 1])
@@ -137,7 +140,8 @@ import Testing
         try realm.store.checkInvariants()
     }
 
-    @Test func `create takes values of custom types stored as embedded objects, but not the objects`() throws {
+    @Test("create takes values of custom types stored as embedded objects, but not the objects")
+    func createdWithCustomTypes() throws {
         let realm = try makeRealm([Custom.self])
         let points = [Point(x: 1, y: 2), Point(x: 3, y: 4)]
         let values: [String: Any] = ["place": points[1], "path": points]
@@ -160,7 +164,8 @@ import Testing
         #expect(try Custom(checking: ["path": [points[0]]]).path.first?.x == 1)
     }
 
-    @Test func `Foundation's numbers are values of every number, zeros and ones as well`() throws {
+    @Test("Foundation's numbers are values of every number, zeros and ones as well")
+    func foundationNumbers() throws {
         let realm = try makeRealm([Custom.self, AllTypes.self])
         let one = NSNumber(value: 1)
         let values: [String: Any] = [
@@ -182,7 +187,8 @@ import Testing
         #expect(throws: Realm.Error.self) { try realm.write { realm.create(AllTypes.self, value: ["double": true]) } }
     }
 
-    @Test func `enumerations work everywhere, and an unknown case is refused`() throws {
+    @Test("enumerations work everywhere, and an unknown case is refused")
+    func enumerations() throws {
         let realm = try makeRealm([Custom.self])
         let custom = Custom()
         custom.level = .high
@@ -208,7 +214,8 @@ import Testing
         @Persisted var named: Map<String, Decimal128?>
     }
 
-    @Test func `decimals keep their digits and are queried by value`() throws {
+    @Test("decimals keep their digits and are queried by value")
+    func decimals() throws {
         let realm = try makeRealm([Exact.self])
         try realm.write {
             for text in ["1.50", "-3", "1E30"] {
@@ -238,7 +245,8 @@ import Testing
         @Persisted var map: Map<String, AnyRealmValue>
     }
 
-    @Test func `a value of any type keeps its type`() throws {
+    @Test("a value of any type keeps its type")
+    func anyValue() throws {
         let realm = try makeRealm([Anything.self, Note.self])
         let values: [AnyRealmValue] = [
             .none, .int(-5), .bool(true), .float(1.5), .double(.pi), .string("text"), .data(Data([1, 2])),
@@ -263,7 +271,8 @@ import Testing
         #expect(realm.dynamicObjects("Anything")[1]["value"] as? Int == -5)
     }
 
-    @Test func `an object in a value of any type is found until it is deleted`() throws {
+    @Test("an object in a value of any type is found until it is deleted")
+    func objectInAnyValue() throws {
         let realm = try makeRealm([Anything.self, Note.self])
         let (anything, note) = (Anything(), Note("n"))
         anything.value = .object(note)
@@ -287,7 +296,8 @@ import Testing
         override class func propertiesMapping() -> [String: String] { ["key": "_id", "firstName": "first_name"] }
     }
 
-    @Test func `properties may have other names in the file`() throws {
+    @Test("properties may have other names in the file")
+    func otherNamesInTheFile() throws {
         let file = TemporaryFile()
         let realm = try Realm(configuration: file.configuration([Mapped.self]))
         try realm.write {
@@ -321,7 +331,8 @@ import Testing
         let owners = LinkingObjects(fromType: OldPerson.self, property: "dogs")
     }
 
-    @Test func `the older form of declaration works for collections, linking objects and class overrides`() throws {
+    @Test("the older form of declaration works for collections, linking objects and class overrides")
+    func olderDeclaration() throws {
         let realm = try makeRealm([OldPerson.self])
         let (person, dog) = (OldPerson(), OldDog(value: ["name": "Rex"]))
         person.id = 7

@@ -10,8 +10,8 @@ import Testing
         ("in clusters", { Int64($0 % 7) << 40 + Int64($0) }), ("far apart", { Int64($0) << 33 }),
     ]
 
-    @Test(arguments: 0..<4, [5, 700, 40_000])
-    func `is what an array would be`(kind: Int, size: Int) {
+    @Test("is what an array would be", arguments: 0..<4, [5, 700, 40_000])
+    func likeAnArray(kind: Int, size: Int) {
         let (name, key) = Self.kinds[kind]
         var dice = Dice(state: UInt64(size + kind))
         func some() -> Int64 { key(Int.random(in: 0..<size, using: &dice)) }
@@ -47,7 +47,8 @@ import Testing
         #expect(sequence.keys == [.min, -1, 0, .max] && sequence.contains(.max) && !sequence.contains(1))
     }
 
-    @Test func `rows that lie close take a bit each, and rows that do not no more than an array`() {
+    @Test("rows that lie close take a bit each, and rows that do not no more than an array")
+    func closeRowsTakeABit() {
         guard case .bits(let bits) = RowSequence((0..<100_000).map { Int64($0) }, ascends: true) else {
             Issue.record("numbered rows are no bits")
             return
