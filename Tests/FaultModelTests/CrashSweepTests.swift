@@ -30,7 +30,8 @@ import Testing
         return Set(contents.flatMap { content in sizes.map { Array(content.prefix($0)) } })
     }
 
-    @Test(arguments: 0..<80) func exhaustiveEnumerationEqualsBruteForce(seed: UInt64) {
+    @Test("exhaustive enumeration gives the contents that brute force gives", arguments: 0..<80)
+    func equalsBruteForce(seed: UInt64) {
         var random = RandomStream(Seed(seed))
         let base = (0..<random.below(1500)).map { UInt8(truncatingIfNeeded: $0) }
         var trace = TraceBuilder()
@@ -45,7 +46,8 @@ import Testing
         #expect(trace.finalContents(of: "a.log") == bruteForce(base: base, writes: writes), "seed \(seed)")
     }
 
-    @Test func statesAreBuiltAgainInAnyOrder() {
+    @Test("states are built again in any order, and a state of no operation is refused")
+    func statesInAnyOrder() {
         var trace = TraceBuilder()
         let file = trace.settled("a", filled(1, 2_000))
         for value in 0..<6 {
@@ -71,7 +73,8 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<20) func chosenStatesAreLegalStates(seed: UInt64) {
+    @Test("chosen states are among the legal ones", arguments: 0..<20)
+    func chosenStatesAreLegal(seed: UInt64) {
         var random = RandomStream(Seed(seed))
         var trace = TraceBuilder()
         let file = trace.settled("a.log", filled(1, 2048))
@@ -96,7 +99,8 @@ import Testing
         return trace
     }
 
-    @Test func aboveTheLimitPrefixesSinglesPairsAndCutsAreVisited() {
+    @Test("above the limit prefixes, single losses, pairs and cuts are visited")
+    func aboveTheLimit() {
         let contents = longTrace.finalContents(of: "a")
         func expected(_ isKept: (Int) -> Bool) -> [UInt8] {
             (0..<20).flatMap { filled(isKept($0) ? UInt8(100 + $0) : 1, 4096) }
@@ -118,7 +122,8 @@ import Testing
         #expect(contents.count > 1000)
     }
 
-    @Test func theReportSaysHowMuchWasVisited() {
+    @Test("the report says how much of what is legal was visited")
+    func reportOfASweep() {
         let trace = longTrace
         var sweep = CrashSweep(base: DiskImage(), trace: trace.records, seed: Seed(1))
         var handedOut = 0
@@ -139,7 +144,8 @@ import Testing
         #expect(LegalCount.moreThanTwoTo(71).description == "more than 2^71")
     }
 
-    @Test func aCanonicalAddressRebuildsItsState() throws {
+    @Test("a canonical address rebuilds its state")
+    func addressRebuildsItsState() throws {
         let trace = longTrace
         var rules = CrashRules()
         rules.sampleCount = 40
@@ -160,7 +166,8 @@ import Testing
         #expect(checked > 1000)
     }
 
-    @Test func anAddressThatIsNoStateOfTheTraceIsRefused() {
+    @Test("an address that is no state of the trace is refused")
+    func foreignAddressIsRefused() {
         var trace = TraceBuilder()
         _ = trace.create("a")
         let sweep = CrashSweep(base: DiskImage(), trace: trace.records, seed: Seed(1))
@@ -169,7 +176,8 @@ import Testing
         #expect(sweep.image(at: .init(operation: 2, state: StateMask())) == nil)
     }
 
-    @Test func equalSeedsGiveEqualStatesAndOthersDoNot() {
+    @Test("equal seeds give equal states, and others do not")
+    func equalSeeds() {
         func addresses(_ seed: UInt64) -> [String] {
             var found: [String] = []
             let trace = longTrace
@@ -186,7 +194,8 @@ import Testing
         #expect(first != addresses(8))
     }
 
-    @Test func statesWithEqualBytesAreTriedOncePerContext() {
+    @Test("states with equal bytes are tried once for each context")
+    func triedOncePerContext() {
         var trace = TraceBuilder()
         let file = trace.settled("a", filled(1, 512))
         trace.write(file, filled(1, 512), at: 0)
@@ -201,7 +210,8 @@ import Testing
         #expect(count { UInt64($0) } == (1 + 2 + 4, 3))
     }
 
-    @Test func aSweepStopsWhenToldTo() {
+    @Test("a sweep stops when its visitor says so")
+    func stoppedSweep() {
         let trace = longTrace
         var sweep = CrashSweep(base: DiskImage(), trace: trace.records, seed: Seed(1))
         var count = 0
@@ -212,7 +222,8 @@ import Testing
         #expect(report.distinct == 5)
     }
 
-    @Test func aCrashBeforeTheFirstOperationLeavesTheBase() {
+    @Test("a crash before the first operation leaves the base")
+    func crashBeforeTheFirst() {
         var base = DiskImage()
         base.files[Inode(9)] = FileImage([1, 2, 3])
         base.entries["a"] = Inode(9)

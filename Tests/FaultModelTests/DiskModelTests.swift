@@ -2,7 +2,8 @@ import FaultModel
 import Testing
 
 @Suite struct DiskModelTests {
-    @Test func nothingThatWasSyncedIsEverLost() {
+    @Test("nothing that was synced is ever lost")
+    func syncedIsNeverLost() {
         var trace = TraceBuilder()
         let file = trace.settled("a", filled(1, 4096))
         trace.write(file, filled(2, 512), at: 0)
@@ -15,14 +16,16 @@ import Testing
         }
     }
 
-    @Test func anUnsyncedWriteMayBeLostOrWhole() {
+    @Test("an unsynced write is lost or whole")
+    func unsyncedWrite() {
         var trace = TraceBuilder()
         let file = trace.settled("a", filled(1, 512))
         trace.write(file, filled(2, 512), at: 0)
         #expect(trace.finalContents(of: "a") == [filled(1, 512), filled(2, 512)])
     }
 
-    @Test func theLastWriteOfAFileMayBeTornAtEverySector() {
+    @Test("the last write of a file may be torn at every sector")
+    func tornAtEverySector() {
         var trace = TraceBuilder()
         let file = trace.settled("a", filled(1, 4096))
         trace.write(file, filled(2, 4096), at: 0)
@@ -33,7 +36,8 @@ import Testing
         #expect(contents.count == 256)
     }
 
-    @Test func aSectorIsNeverTorn() {
+    @Test("a sector is never torn")
+    func sectorIsNeverTorn() {
         var trace = TraceBuilder()
         let file = trace.settled("a.log", filled(1, 1024))
         trace.write(file, filled(2, 1000), at: 12, role: .log)
@@ -43,7 +47,8 @@ import Testing
         }
     }
 
-    @Test func aSectorGoesToDiskAsItStoodInMemory() {
+    @Test("a sector goes to the disk as it stood in memory")
+    func sectorAsInMemory() {
         var trace = TraceBuilder()
         let file = trace.settled("a.log", filled(1, 512))
         trace.write(file, filled(2, 100), at: 0, role: .log)
@@ -55,7 +60,8 @@ import Testing
             ])
     }
 
-    @Test func writesReachTheDiskInAnyOrder() {
+    @Test("writes reach the disk in any order")
+    func writesInAnyOrder() {
         var trace = TraceBuilder()
         let file = trace.settled("a", filled(1, 8192))
         trace.write(file, filled(2, 512), at: 0)
@@ -65,7 +71,8 @@ import Testing
         #expect(contents.count == 4)
     }
 
-    @Test func aSizeIsApartFromItsContents() {
+    @Test("a file's size reaches the disk apart from its contents")
+    func sizeApartFromContents() {
         var trace = TraceBuilder()
         let file = trace.settled("a", filled(1, 512))
         trace.write(file, filled(2, 512), at: 512)
@@ -76,7 +83,8 @@ import Testing
             ])
     }
 
-    @Test func sizesOfOneFileChangeInOrder() {
+    @Test("sizes of one file change in order")
+    func sizesInOrder() {
         var trace = TraceBuilder()
         let file = trace.settled("a", filled(1, 2048))
         trace.truncate(file, 512)
@@ -85,7 +93,8 @@ import Testing
             trace.finalContents(of: "a") == [filled(1, 2048), filled(1, 512), filled(1, 512) + filled(0, 512)])
     }
 
-    @Test func whatACutTookOffDoesNotComeBack() {
+    @Test("bytes that a cut took off do not come back")
+    func cutBytesStayAway() {
         var trace = TraceBuilder()
         let file = trace.settled("a", filled(1, 8192))
         trace.truncate(file, 100)
@@ -94,7 +103,8 @@ import Testing
         #expect(trace.finalContents(of: "a") == [filled(1, 100) + filled(0, 8092)])
     }
 
-    @Test func aNewFileMayVanishThoughItsContentsWereSynced() {
+    @Test("a new file may vanish though its contents were synced")
+    func newFileMayVanish() {
         var trace = TraceBuilder()
         let file = trace.create("a")
         trace.write(file, [1, 2, 3], at: 0)
@@ -104,7 +114,8 @@ import Testing
         #expect(trace.finalContents(of: "a") == [[1, 2, 3]])
     }
 
-    @Test func aSyncedNameMayLeadToAnEmptyFile() {
+    @Test("a synced name may lead to an empty file")
+    func syncedNameOfEmptyFile() {
         var trace = TraceBuilder()
         let file = trace.create("a")
         trace.syncDirectory()
@@ -112,7 +123,8 @@ import Testing
         #expect(trace.finalContents(of: "a") == [[], filled(0, 512), filled(7, 512)])
     }
 
-    @Test func aRenameMayBeUndoneButIsNeverHalfDone() {
+    @Test("a rename may be undone, but is never half done")
+    func undoneRename() {
         var trace = TraceBuilder()
         _ = trace.settled("old", [1])
         _ = trace.settled("new", [2])
@@ -123,7 +135,8 @@ import Testing
         #expect(trace.finalContents(of: "old") == [[2]])
     }
 
-    @Test func changesOfOneNameReachTheDiskInOrder() {
+    @Test("changes of one name reach the disk in order")
+    func changesOfOneName() {
         var trace = TraceBuilder()
         _ = trace.settled("a", [1])
         trace.add(.remove(path: "a"), .remove)
@@ -133,7 +146,8 @@ import Testing
         #expect(trace.finalContents(of: "a") == [[1], nil, [2]])
     }
 
-    @Test func changesOfDifferentNamesReachTheDiskInAnyOrder() {
+    @Test("changes of different names reach the disk in any order")
+    func changesOfDifferentNames() {
         var trace = TraceBuilder()
         _ = trace.create("a")
         _ = trace.create("b")
@@ -141,7 +155,8 @@ import Testing
         #expect(states == [[], ["a"], ["b"], ["a", "b"]])
     }
 
-    @Test func afterAFailedSyncWhatItCoveredStaysInDoubt() {
+    @Test("after a failed sync the bytes that it covered stay in doubt")
+    func doubtAfterAFailedSync() {
         var trace = TraceBuilder()
         let file = trace.settled("a", filled(1, 1024))
         trace.write(file, filled(2, 512), at: 0)
@@ -156,7 +171,8 @@ import Testing
         #expect(trace.model.current["a"]?.bytes == filled(2, 512) + filled(3, 512))
     }
 
-    @Test func aNewWriteThatIsSyncedEndsTheDoubtAboutItsBytes() {
+    @Test("a new write that is synced ends the doubt about its bytes")
+    func syncedWriteEndsDoubt() {
         var trace = TraceBuilder()
         let file = trace.settled("a", filled(1, 512))
         trace.write(file, filled(2, 512), at: 0)
@@ -166,7 +182,8 @@ import Testing
         #expect(trace.finalContents(of: "a") == [filled(3, 512)])
     }
 
-    @Test func aSizeThatAFailedSyncShouldHaveCoveredWaitsForTheNextOne() {
+    @Test("a size that a failed sync should have covered waits for the next one")
+    func sizeAfterAFailedSync() {
         var trace = TraceBuilder()
         let file = trace.settled("a", filled(1, 512))
         trace.write(file, filled(2, 512), at: 512)
@@ -177,7 +194,8 @@ import Testing
         #expect(trace.finalContents(of: "a") == [lost + filled(0, 512), lost + filled(2, 512)])
     }
 
-    @Test func aNameThatAFailedSyncShouldHaveCoveredWaitsForTheNextOne() {
+    @Test("a name that a failed sync should have covered waits for the next one")
+    func nameAfterAFailedSync() {
         var trace = TraceBuilder()
         _ = trace.create("a")
         trace.syncDirectory(failed: true)

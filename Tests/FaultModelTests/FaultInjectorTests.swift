@@ -6,7 +6,8 @@ import Testing
         kinds.map { injector.next(label: label, actor: "main", role: .data, kind: $0).effect }
     }
 
-    @Test func aFaultStrikesTheOperationThatItNames() {
+    @Test("a fault strikes the operation that it names")
+    func namedOperation() {
         let identity = FaultIdentity(label: "b", actor: "main", role: .data, kind: .write, index: 1)
         var injector = FaultInjector([Fault(.inputOutputError, at: .identity(identity))])
         #expect(run(&injector, "a", [.write, .write, .write]) == [nil, nil, nil])
@@ -14,7 +15,8 @@ import Testing
         #expect(injector.struck.count == 1)
     }
 
-    @Test func anIdentitySurvivesTheRemovalOfItsNeighbours() {
+    @Test("an identity stays that of its operation when neighbours are removed")
+    func removedNeighbours() {
         let identity = FaultIdentity(label: "b", actor: "main", role: .data, kind: .sync, index: 0)
         for neighbours in 0..<3 {
             var injector = FaultInjector([Fault(.inputOutputError, at: .identity(identity))])
@@ -23,18 +25,21 @@ import Testing
         }
     }
 
-    @Test func aNumberedFaultCountsRecordedOperationsOnly() {
+    @Test("a numbered fault counts recorded operations only")
+    func numberedFault() {
         var injector = FaultInjector([Fault(.noSpace, at: .operation(1))])
         #expect(run(&injector, "a", [.write, .read, .write, .write]) == [nil, nil, .noSpace, nil])
     }
 
-    @Test func aLastingErrorStrikesAllLaterOperationsOfItsKind() {
+    @Test("a lasting error strikes all later operations of its kind")
+    func lastingError() {
         var injector = FaultInjector([Fault(.inputOutputError, at: .operation(1), isLasting: true)])
         #expect(
             run(&injector, "a", [.sync, .sync, .write, .sync]) == [nil, .inputOutputError, nil, .inputOutputError])
     }
 
-    @Test func anEffectThatCannotHappenDoesNotStrike() {
+    @Test("an effect that cannot happen does not strike")
+    func impossibleEffect() {
         var injector = FaultInjector([Fault(.shortWrite(bytes: 3), at: .operation(0))])
         #expect(run(&injector, "a", [.sync, .write]) == [nil, nil])
         #expect(injector.struck.isEmpty)

@@ -3,7 +3,8 @@ import Seeds
 import Testing
 
 @Suite struct FileImageTests {
-    @Test(arguments: 0..<50) func anImageHoldsWhatAnArrayWould(seed: UInt64) {
+    @Test("an image holds what an array would", arguments: 0..<50)
+    func imageLikeAnArray(seed: UInt64) {
         var random = RandomStream(Seed(seed))
         var image = FileImage()
         var array: [UInt8] = []
@@ -25,14 +26,16 @@ import Testing
         }
     }
 
-    @Test func aCopyIsNotChangedByTheOriginal() {
+    @Test("a copy is not changed by changes of the original")
+    func independentCopy() {
         var image = FileImage(filled(1, 10_000))
         let copy = image
         filled(2, 10).withUnsafeBytes { image.write($0, at: 5_000) }
         #expect(copy.bytes == filled(1, 10_000))
     }
 
-    @Test func theDigestTellsEveryBitApart() {
+    @Test("the digest tells every bit apart")
+    func digestOfEveryBit() {
         var digests: Set<UInt64> = []
         for bit in 0..<(600 * 8) {
             var bytes = filled(0, 600)
@@ -45,7 +48,8 @@ import Testing
         #expect(digests.count == 600 * 8 + 1)
     }
 
-    @Test func theDigestOfADiskKnowsNamesButNotInodes() {
+    @Test("the digest of a disk depends on names, and not on inodes")
+    func digestOfADisk() {
         var one = DiskImage()
         one.files = [Inode(1): FileImage([1]), Inode(2): FileImage([2])]
         one.entries = ["a": Inode(1), "b": Inode(2)]
@@ -59,7 +63,8 @@ import Testing
 }
 
 @Suite struct ByteDigestTests {
-    @Test func theDigestDoesNotDependOnAlignment() {
+    @Test("the digest does not depend on alignment")
+    func anyAlignment() {
         let bytes = (0..<200).map { UInt8(truncatingIfNeeded: $0 &* 37) }
         for count in [0, 1, 7, 8, 31, 32, 33, 100] {
             var digests: Set<UInt64> = []

@@ -64,7 +64,8 @@ import Testing
         whole.entries.mapValues { whole.files[$0] ?? [] }
     }
 
-    @Test(arguments: 0..<12) func keepingNothingIsTheLastSyncAndKeepingAllIsWhatProgramsSaw(seed: UInt64) {
+    @Test("a crash that keeps nothing leaves the last sync, one that keeps all what programs saw", arguments: 0..<12)
+    func noneOrAllKept(seed: UInt64) {
         var random = RandomStream(Seed(seed))
         var history = History()
         for step in 0..<40 {
@@ -76,7 +77,8 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<4) func everyByteOfEveryStateWasThereOnceOrIsZero(seed: UInt64) {
+    @Test("every byte of every state was there once, or is zero", arguments: 0..<4)
+    func everyByteWasThere(seed: UInt64) {
         var random = RandomStream(Seed(seed))
         var history = History()
         var seen: [Inode: [Set<UInt8>]] = [:]

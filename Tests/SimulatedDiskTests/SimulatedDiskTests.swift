@@ -37,7 +37,8 @@ func filled(_ value: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: value,
         return file
     }
 
-    @Test func aFileReadsBackWhatWasWritten() throws {
+    @Test("a file reads back what was written")
+    func readsBack() throws {
         let file = try disk.open("a", .createNew)
         try file.put([1, 2, 3], at: 5)
         #expect(try file.size() == 8)
@@ -50,7 +51,8 @@ func filled(_ value: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: value,
         #expect(try file.get(100) == [0, 0, 0, 0, 0, 1, 0, 0, 0])
     }
 
-    @Test func openingFollowsItsMode() throws {
+    @Test("an open follows its mode")
+    func openModes() throws {
         #expect(throws: FileError(.open, path: "a", errno: ENOENT)) { try disk.open("a", .read) }
         #expect(throws: FileError(.open, path: "a", errno: ENOENT)) { try disk.open("a", .write) }
         let file = try disk.open("a", .createNew)
@@ -62,7 +64,8 @@ func filled(_ value: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: value,
         #expect(throws: FileError(.write, path: "a", errno: EBADF)) { try file.put([1]) }
     }
 
-    @Test func inodesStayWithTheFileAndAreNeverGivenTwice() throws {
+    @Test("an inode stays with its file, and is never given twice")
+    func inodes() throws {
         let file = try disk.open("a", .createNew)
         let inode = try file.status().inode
         try disk.rename("a", to: "b")
@@ -77,7 +80,8 @@ func filled(_ value: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: value,
         #expect(try other.size() == 0)
     }
 
-    @Test func aMapShowsLaterWritesAtTheSameAddress() throws {
+    @Test("a map shows later writes at the same address")
+    func mapShowsLaterWrites() throws {
         let file = try disk.open("a", .createNew)
         try file.put(filled(1, 5000))
         let map = try file.map(reserve: 1 << 30)
@@ -92,7 +96,8 @@ func filled(_ value: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: value,
         #expect(map.base == base && map.count == 1 << 30)
     }
 
-    @Test func addressSpaceThatIsUsedAgainHoldsNothingOfItsFormerFile() throws {
+    @Test("address space that is used again holds nothing of its former file")
+    func reusedAddressSpace() throws {
         let file = try disk.open("a", .createNew)
         try file.put(filled(1, 40_000))
         do { _ = try file.map(reserve: 1 << 20) }
@@ -103,7 +108,8 @@ func filled(_ value: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: value,
         #expect(Array(bytes) == filled(0, 9_000) + filled(2, 100) + filled(0, 40_900))
     }
 
-    @Test func locksExcludeOtherHandlesOfTheSameDisk() throws {
+    @Test("locks exclude other handles of the same disk")
+    func excludingLocks() throws {
         let one = try disk.open("a", .createNew)
         let other = try disk.open("a", .write)
         #expect(try one.tryLock(byte: 3, exclusive: false))
@@ -121,7 +127,8 @@ func filled(_ value: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: value,
         #expect(try other.tryLock(byte: 3, exclusive: true))
     }
 
-    @Test func aDeadProcessKeepsWhatItDidNotSyncAndLosesItsLocks() throws {
+    @Test("a dead process keeps what it did not sync, and loses its locks")
+    func deadProcess() throws {
         let file = try settled("a", filled(1, 512))
         try file.put(filled(2, 512))
         #expect(try file.tryLock(byte: 0, exclusive: true))
@@ -136,7 +143,8 @@ func filled(_ value: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: value,
         #expect(disk.crash(StateMask()).contents(of: "a") == filled(1, 512))
     }
 
-    @Test func aCrashLosesOrKeepsUnsyncedWorkAsTheMaskSays() throws {
+    @Test("a crash loses or keeps unsynced work as the mask says")
+    func crashByAMask() throws {
         let file = try settled("a", filled(1, 1024))
         try file.put(filled(2, 512))
         try file.put(filled(3, 512), at: 512)
@@ -145,7 +153,8 @@ func filled(_ value: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: value,
         #expect(disk.crash(StateMask(allBelow: 2)).contents(of: "a") == filled(2, 512) + filled(3, 512))
     }
 
-    @Test func aCrashCanBeChosenAtAnyEarlierOperation() throws {
+    @Test("a crash can be chosen at any earlier operation")
+    func crashAtEarlierOperation() throws {
         let file = try settled("a", filled(1, 512))
         let before = disk.operations
         try file.put(filled(2, 512))
@@ -157,7 +166,8 @@ func filled(_ value: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: value,
         #expect(disk.crash(at: .init(operation: before + 9, state: StateMask())) == nil)
     }
 
-    @Test func theDiskAfterACrashCanCrashAgain() throws {
+    @Test("the disk after a crash can crash again")
+    func secondCrash() throws {
         let file = try settled("a", filled(1, 512))
         try file.put(filled(2, 512))
         let first = disk.crash(StateMask())
@@ -168,7 +178,8 @@ func filled(_ value: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: value,
         #expect(first.crash(StateMask(bits: [0])).contents(of: "a") == filled(3, 512))
     }
 
-    @Test func aSweepHandsOutDisksOfTheWholeHistory() throws {
+    @Test("a sweep hands out disks of the whole history")
+    func sweepOfAHistory() throws {
         let file = try disk.open("a", .createNew)
         try disk.syncDirectory(of: "a")
         try file.put(filled(1, 512))
@@ -185,7 +196,8 @@ func filled(_ value: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: value,
         #expect(report.exhaustivePoints == 5)
     }
 
-    @Test func randomBitsRepeatForASeed() throws {
+    @Test("random bits repeat for a seed")
+    func repeatedRandomBits() throws {
         let other = SimulatedDisk(seed: Seed(1))
         let third = SimulatedDisk(seed: Seed(2))
         let bits = (0..<4).map { _ in disk.randomBits() }
@@ -195,7 +207,8 @@ func filled(_ value: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: value,
         #expect(bits.first != disk.crash(StateMask()).randomBits())
     }
 
-    @Test func recordsNameTheLogicalOperationAndTheActor() async throws {
+    @Test("records name the logical operation and the actor")
+    func namedRecords() async throws {
         disk.setOperation("insert-3")
         let file = try disk.open("dir/a.log", .createNew)
         try file.put([1])

@@ -6,7 +6,8 @@ import Synchronization
 import Testing
 
 @Suite struct SimulatedDiskThreadTests {
-    @Test func threadsWriteTheirOwnFilesUnderTheirOwnNames() throws {
+    @Test("threads write their own files under their own names")
+    func threadsWithNames() throws {
         let disk = SimulatedDisk(seed: Seed(1))
         let finished = Atomic<Int>(0)
         let failures = Mutex<[String]>([])
@@ -44,7 +45,8 @@ import Testing
         }
     }
 
-    @Test func aThreadWithoutANameIsBackgroundWorkOfTheLastOperation() throws {
+    @Test("work of a thread without a name is background work of the last operation")
+    func threadWithoutAName() throws {
         let disk = SimulatedDisk(seed: Seed(1))
         disk.setOperation("commit-9")
         let scheduling = SystemScheduling()

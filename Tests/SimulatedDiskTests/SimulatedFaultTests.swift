@@ -11,7 +11,8 @@ import Testing
         return SimulatedDisk(SimulatedDisk.Settings(seed: Seed(1), capacity: capacity, faults: faults))
     }
 
-    @Test func aWriteThatFailsChangesNothing() throws {
+    @Test("a write that fails changes nothing")
+    func failedWrite() throws {
         let disk = try disk("io:start/main/data/write/1,EIO")
         let file = try disk.open("a", .createNew)
         try file.put([1])
@@ -22,14 +23,16 @@ import Testing
         #expect(disk.trace.map(\.failed) == [false, false, true, false])
     }
 
-    @Test func aShortWritePutsItsFirstBytes() throws {
+    @Test("a short write puts its first bytes")
+    func shortWrite() throws {
         let disk = try disk("io:#1,short:600")
         let file = try disk.open("a", .createNew)
         #expect(throws: FileError(.write, path: "a", errno: EIO)) { try file.put(filled(1, 1024)) }
         #expect(try file.get(2000) == filled(1, 600))
     }
 
-    @Test(arguments: ["EIO", "ENOSPC"]) func everyRecordedOperationCanBeMadeToFail(error: String) throws {
+    @Test("every recorded operation can be made to fail", arguments: ["EIO", "ENOSPC"])
+    func everyOperationFails(error: String) throws {
         func history(_ disk: SimulatedDisk) -> Int {
             var failures = 0
             func attempt(_ body: () throws -> Void) {
@@ -61,7 +64,8 @@ import Testing
         }
     }
 
-    @Test func aFailedSyncIsNotRepairedByALaterOne() throws {
+    @Test("a failed sync is not repaired by a later one")
+    func failedSyncStays() throws {
         let disk = try disk("io:start/main/data/sync/1,EIO")
         let file = try disk.open("a", .createNew)
         try file.put(filled(1, 512))
@@ -75,7 +79,8 @@ import Testing
         #expect(disk.crash(StateMask(bits: [0])).contents(of: "a") == filled(2, 512))
     }
 
-    @Test func aSyncThatFailsForGoodNeverWorksAgain() throws {
+    @Test("a sync that fails for good never works again, and other files are synced")
+    func syncFailsForGood() throws {
         let disk = try disk("io:start/main/data/sync/0,EIO,for-good")
         let file = try disk.open("a", .createNew)
         for _ in 0..<3 { #expect(throws: FileError.self) { try file.syncData() } }
@@ -83,7 +88,8 @@ import Testing
         try log.syncData()
     }
 
-    @Test func aReadCanFail() throws {
+    @Test("a read can fail")
+    func failedRead() throws {
         let disk = try disk("io:start/main/data/read/1,EIO")
         let file = try disk.open("a", .createNew)
         #expect(try file.get(1) == [])
@@ -91,7 +97,8 @@ import Testing
         #expect(try file.get(1) == [])
     }
 
-    @Test func aFullDiskTakesWhatFitsAndRefusesTheRest() throws {
+    @Test("a full disk takes what fits and refuses the rest")
+    func fullDisk() throws {
         let disk = try disk(capacity: 4 * 4096)
         let file = try disk.open("a", .createNew)
         try file.put(filled(1, 2 * 4096))
@@ -110,7 +117,8 @@ import Testing
         try file.put([1], at: 4096)
     }
 
-    @Test func aHoleTakesNoSpaceUntilItIsWritten() throws {
+    @Test("a hole takes no space until it is written")
+    func holes() throws {
         let disk = try disk(capacity: 4096)
         let file = try disk.open("a", .createNew)
         try file.truncate(to: 1 << 20)
@@ -119,7 +127,8 @@ import Testing
         #expect(throws: FileError(.write, path: "a", errno: ENOSPC)) { try file.put([1], at: 0) }
     }
 
-    @Test func noSpaceForGoodLeavesWhatIsTakenWritable() throws {
+    @Test("without space for good, pages that a file has stay writable")
+    func noSpaceForGood() throws {
         let disk = try disk("io:start/main/data/write/1,ENOSPC,for-good")
         let file = try disk.open("a", .createNew)
         try file.put(filled(1, 4096))
@@ -129,7 +138,8 @@ import Testing
         try file.syncData()
     }
 
-    @Test func damageShowsInFilesMapsAndAfterACrash() throws {
+    @Test("damage shows in files, in maps and after a crash")
+    func shownDamage() throws {
         let disk = try disk()
         let file = try disk.open("a", .createNew)
         try file.put(filled(1, 4096) + filled(2, 4096) + filled(3, 4096))
@@ -157,7 +167,8 @@ import Testing
         #expect(throws: FileError(.write, path: "b", errno: ENOENT)) { try disk.flipBit(0, in: "b") }
     }
 
-    @Test func anAgedPageHoldsWhatItHeldBefore() throws {
+    @Test("an aged page holds what it held before")
+    func agedPage() throws {
         let disk = try disk()
         let file = try disk.open("a", .createNew)
         for value in UInt8(1)...4 { try file.put(filled(value, 4096)) }

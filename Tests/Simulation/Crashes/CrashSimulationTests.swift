@@ -14,7 +14,8 @@ import Testing
         return simulation
     }
 
-    @Test(arguments: [UInt64(1), 2]) func anEngineThatIsRightPasses(seed: UInt64) throws {
+    @Test("an engine without a mistake passes", arguments: [UInt64(1), 2])
+    func correctEngine(seed: UInt64) throws {
         let report = try simulation(ShadowFileProgram.self, Seed(seed)).run()
         #expect(report.problems.isEmpty)
         #expect(report.sweeps[0].distinct > 50, "\(report)")
@@ -23,13 +24,17 @@ import Testing
         #expect(report.kills > 20, "\(report)")
     }
 
-    @Test func aMissingSyncIsFound() throws { try expectFound(ShadowFileWithoutSync.self) }
+    @Test("a missing sync is found")
+    func missingSync() throws { try expectFound(ShadowFileWithoutSync.self) }
 
-    @Test func aMissingDirectorySyncIsFound() throws { try expectFound(ShadowFileWithoutDirectorySync.self) }
+    @Test("a missing sync of a directory is found")
+    func missingDirectorySync() throws { try expectFound(ShadowFileWithoutDirectorySync.self) }
 
-    @Test func writingInPlaceIsFound() throws { try expectFound(ShadowFileInPlace.self) }
+    @Test("writing in place is found")
+    func writingInPlace() throws { try expectFound(ShadowFileInPlace.self) }
 
-    @Test func everyFailedOperationLeavesAnAllowedState() throws {
+    @Test("every failed operation leaves an allowed state")
+    func failedOperations() throws {
         var simulation = FaultSimulation<ShadowFileProgram>(Seed(5), transactions: 4)
         simulation.deadline = .now + .seconds(600)
         let report = try simulation.run(step: 3)
@@ -37,7 +42,8 @@ import Testing
         #expect(report.struck > 20, "\(report)")
     }
 
-    @Test func anErrorThatIsSwallowedIsFound() throws {
+    @Test("an error that an engine swallows is found")
+    func swallowedError() throws {
         let report = try FaultSimulation<ShadowFileSwallowingErrors>(Seed(5), transactions: 4).run()
         #expect(!report.problems.isEmpty, "\(report)")
     }

@@ -82,42 +82,53 @@ import Testing
         }
     }
 
-    @Test func aCrashLosesNothingThatWasAcknowledged() throws { try crashEverywhere(StoreProgram.self) }
+    @Test("a crash loses nothing that was acknowledged")
+    func crash() throws { try crashEverywhere(StoreProgram.self) }
 
-    @Test func aCrashUnderPeriodicDurabilityLeavesAnEarlierStateWhole() throws {
+    @Test("a crash under periodic durability leaves an earlier state whole")
+    func crashUnderPeriodic() throws {
         try crashEverywhere(PeriodicStoreProgram.self)
     }
 
-    @Test func aCrashWithoutDurabilityLeavesAnEarlierStateWhole() throws {
+    @Test("a crash without durability leaves an earlier state whole")
+    func crashWithoutDurability() throws {
         try crashEverywhere(UnsyncedStoreProgram.self)
     }
 
-    @Test func aCrashOfAnEncryptedStoreLosesNothing() throws { try crashEverywhere(EncryptedStoreProgram.self) }
-    @Test func aCrashWithCollectionsThatChangeInPlaceLosesNothing() throws {
+    @Test("a crash of an encrypted store loses nothing")
+    func crashOfEncrypted() throws { try crashEverywhere(EncryptedStoreProgram.self) }
+    @Test("a crash while collections change in place loses nothing")
+    func crashWithCollections() throws {
         try crashEverywhere(CollectionStoreProgram.self)
     }
 
-    @Test func anOperationThatFailsWhileCollectionsChangeLosesNothing() throws {
+    @Test("an operation that fails while collections change loses nothing")
+    func failureWithCollections() throws {
         try failEverywhere(CollectionStoreProgram.self, Self.seconds / 2)
     }
 
-    @Test func aCrashDuringAnOnlineCompactionLosesNothing() throws {
+    @Test("a crash during an online compaction loses nothing")
+    func crashInACompaction() throws {
         try crashEverywhere(CompactingStoreProgram.self)
     }
 
-    @Test func anOperationThatFailsDuringAnOnlineCompactionLosesNothing() throws {
+    @Test("an operation that fails during an online compaction loses nothing")
+    func failureInACompaction() throws {
         try failEverywhere(CompactingStoreProgram.self, Self.seconds / 2)
     }
 
-    @Test func anOperationThatFailsLosesNothingThatWasAcknowledged() throws {
+    @Test("an operation that fails loses nothing that was acknowledged")
+    func failure() throws {
         try failEverywhere(StoreProgram.self, Self.seconds)
     }
 
-    @Test func anOperationThatFailsInAnEncryptedStoreLosesNothing() throws {
+    @Test("an operation that fails in an encrypted store loses nothing")
+    func failureInEncrypted() throws {
         try failEverywhere(EncryptedStoreProgram.self, Self.seconds / 2)
     }
 
-    @Test func anOperationThatFailsUnderOtherDurabilitiesLeavesAnEarlierStateWhole() throws {
+    @Test("an operation that fails under other durabilities leaves an earlier state whole")
+    func failureUnderOthers() throws {
         try failEverywhere(PeriodicStoreProgram.self, Self.seconds / 2)
         try failEverywhere(UnsyncedStoreProgram.self, Self.seconds / 2)
     }
@@ -152,7 +163,8 @@ import Testing
 
     /// Runs last. A mark that is never hit is a branch that the simulation does not test. `CoverageMarkTests` hits
     /// those that need damage.
-    @Test func rareBranchesAreListed() {
+    @Test("rare branches are listed, and two of them are met")
+    func rareBranches() {
         guard CoverageMarks.areCounted else { return }
         let hits = CoverageMarks.hits
         let never = CoverageMark.allCases.filter { hits[$0] == nil }.map(\.rawValue)

@@ -40,15 +40,18 @@ import Testing
             exit(findings() == nil ? 0 : found)
         }
 
-        @Test func aRecoveryThatLeavesTheLastBatchOutIsFound() async {
+        @Test("a recovery that leaves the last batch out is found")
+        func lostLastBatch() async {
             await #expect(processExitsWith: .exitCode(Self.found)) { Self.plant("strata-recovery-drops-last") }
         }
 
-        @Test func aCommitThatWaitsForNoSyncIsFound() async {
+        @Test("a commit that waits for no sync is found")
+        func commitWithoutSync() async {
             await #expect(processExitsWith: .exitCode(Self.found)) { Self.plant("strata-commit-without-sync") }
         }
 
-        @Test func aPageThatIsUsedAgainTooEarlyIsFound() async {
+        @Test("a page that is used again too early is found")
+        func pageReusedTooEarly() async {
             await #expect(processExitsWith: .exitCode(Self.found)) { Self.plant("strata-pin-ignored") }
         }
     #endif

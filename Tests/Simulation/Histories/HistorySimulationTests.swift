@@ -11,7 +11,8 @@ import Testing
     private static let environment = ProcessInfo.processInfo.environment
     private static let operationsPerSeed = 5_000
 
-    @Test func everyTransactionKeepsTheInvariantsAndTheModel() throws {
+    @Test("every transaction keeps the invariants, and agrees with the model")
+    func everyTransaction() throws {
         let firstSeed = Self.environment["SIMULATION_SEED"].flatMap(UInt64.init) ?? 1
         let wanted = Self.environment["SIMULATION_OPERATIONS"].flatMap(Int.init)
         let seconds = Self.environment["SIMULATION_SECONDS"].flatMap(Double.init) ?? 2

@@ -35,7 +35,8 @@ struct SharedHistoryTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
-    @Test func aLossOfPowerUnderFourProcessesKeepsWhatWasAcknowledged() throws {
+    @Test("a loss of power under four processes keeps what was acknowledged")
+    func lossOfPower() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let first = Self.environment["SIMULATION_SEED"].flatMap(UInt64.init) ?? 1
         let seconds = Self.environment["SIMULATION_SECONDS"].flatMap(Double.init) ?? 1

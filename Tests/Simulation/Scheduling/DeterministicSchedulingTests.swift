@@ -25,7 +25,8 @@ import Testing
         return chooser.forced
     }
 
-    @Test func aThreadThatPausesIsNeverTakenForOneThatCanContinue() throws {
+    @Test("a thread that pauses is never taken for one that can continue")
+    func aThreadThatPausesIsNeverTakenForOneThatCanContinue() throws {
         let chooser = FirstThread()
         let scheduling = DeterministicScheduling(chooser)
         let pauses: @Sendable () -> Void = { for _ in 0..<3 { scheduling.pause(microseconds: 1) } }
@@ -33,7 +34,8 @@ import Testing
         #expect(forced.count > 3 && !forced.contains(false), "\(forced)")
     }
 
-    @Test func aThreadThatYieldsCanContinue() throws {
+    @Test("a thread that yields can continue")
+    func aThreadThatYieldsCanContinue() throws {
         let chooser = FirstThread()
         let scheduling = DeterministicScheduling(chooser)
         let yields: @Sendable () -> Void = { for _ in 0..<3 { scheduling.yield(at: "test") } }
@@ -41,7 +43,8 @@ import Testing
         #expect(try Self.run(scheduling, chooser, [yields, yields]) == [true, false, false, false])
     }
 
-    @Test func aThreadWhoseWaitEndsByItsDeadlineCouldNotContinue() throws {
+    @Test("a thread whose wait ends by its deadline could not continue")
+    func aThreadWhoseWaitEndsByItsDeadlineCouldNotContinue() throws {
         let chooser = FirstThread()
         let scheduling = DeterministicScheduling(chooser)
         let monitor = scheduling.makeMonitor("test")
@@ -83,7 +86,8 @@ import Testing
         return count.withLock { $0 }
     }
 
-    @Test func aThreadThatPausesAgainAndAgainLetsOthersGoOn() throws {
+    @Test("a thread that pauses again and again lets others go on")
+    func aThreadThatPausesAgainAndAgainLetsOthersGoOn() throws {
         // The second thread runs when the first one pauses for the first time: its own pause ends 3 µs later.
         #expect(try Self.pauses(until: { $0.pause(microseconds: 3) }) <= 5)
         #expect(
@@ -99,7 +103,8 @@ import Testing
     }
 
     /// The caller says how to repeat the schedule, which a trap would prevent.
-    @Test func anEndlessHistoryIsAnError() {
+    @Test("an endless history is an error")
+    func anEndlessHistoryIsAnError() {
         let scheduling = DeterministicScheduling(FirstThread(), pointLimit: 1_000)
         let error = #expect(throws: DeterministicScheduling.Deadlock.self) {
             try scheduling.run { while true { scheduling.yield(at: "test") } }

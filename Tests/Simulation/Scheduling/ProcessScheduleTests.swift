@@ -12,37 +12,43 @@ import Testing
         }
     }
 
-    @Test func aReaderOfTheOwnerSeesWhatAGuestHasCommitted() throws {
+    @Test("a reader of the owner sees what a guest has committed")
+    func aReaderOfTheOwnerSeesWhatAGuestHasCommitted() throws {
         try exploreAll(
             "aReaderOfTheOwnerSeesWhatAGuestHasCommitted",
             [Thread(1, [.increment]), Thread(0, [.pin, .unpin, .pin, .unpin, .pin])])
     }
 
-    @Test func aReaderBesideTheOwnerKeepsWhatItHasPinned() throws {
+    @Test("a reader beside the owner keeps what it has pinned")
+    func aReaderBesideTheOwnerKeepsWhatItHasPinned() throws {
         try exploreAll(
             "aReaderBesideTheOwnerKeepsWhatItHasPinned",
             [Thread(0, [.increment, .increment]), Thread(1, [.pin, .pin, .unpin, .pin])])
     }
 
-    @Test func readersKeepTheirPinsWhenWritingIsHandedOver() throws {
+    @Test("readers keep their pins when writing is handed over")
+    func readersKeepTheirPinsWhenWritingIsHandedOver() throws {
         try exploreAll(
             "readersKeepTheirPinsWhenWritingIsHandedOver",
             [Thread(1, [.incrementLarge, .increment]), Thread(0, [.pin, .pin, .unpin, .pin])])
     }
 
-    @Test func aProcessClosesWhileOthersReadAndWrite() throws {
+    @Test("a process closes while others read and write")
+    func aProcessClosesWhileOthersReadAndWrite() throws {
         try exploreAll(
             "aProcessClosesWhileOthersReadAndWrite",
             [Thread(0, [.pin, .unpin, .close]), Thread(1, [.increment, .pin, .increment])])
     }
 
-    @Test func aThreadReleasesWhatAnotherOneHasPinned() throws {
+    @Test("a thread releases what another one has pinned")
+    func aThreadReleasesWhatAnotherOneHasPinned() throws {
         try exploreAll(
             "aThreadReleasesWhatAnotherOneHasPinned",
             [Thread(0, [.increment, .rollBack]), Thread(1, [.pin, .pin]), Thread(1, [.unpinAny, .pin, .unpinAny])])
     }
 
-    @Test func longHistoriesByDrawnSchedules() {
+    @Test("long histories of processes keep what they promise, under drawn schedules")
+    func longHistoriesByDrawnSchedules() {
         ScheduleSearch(name: "ProcessScheduleTests/longHistoriesByDrawnSchedules").draw { seed in
             var random = RandomStream(seed.derived(part: "history"))
             let threads = (0..<(2 + random.below(4))).map { number in

@@ -88,7 +88,7 @@
             exit(0)
         }
 
-        @Test(arguments: PinMistake.allCases)
+        @Test("each mistake is found by the errors that it leads to", arguments: PinMistake.allCases)
         func eachMistakeIsFoundByTheErrorsThatItLeadsTo(mistake: PinMistake) async {
             for (history, errors) in Self.errors(of: mistake) {
                 await #expect(processExitsWith: .exitCode(Self.found), "\(mistake), \(history): \(errors)") {
@@ -102,7 +102,7 @@
             }
         }
 
-        @Test(arguments: History.allCases.map(\.rawValue))
+        @Test("without a mistake nothing is found", arguments: History.allCases.map(\.rawValue))
         func withoutAMistakeNothingIsFound(history: String) async {
             await #expect(processExitsWith: .success, "\(history)") { [history = history as String] in
                 Self.explore(History(rawValue: history), nil, expecting: [])

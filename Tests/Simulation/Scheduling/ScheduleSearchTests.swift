@@ -13,13 +13,16 @@ import Testing
         return found
     }
 
-    @Test func aFailureOfADrawnScheduleSaysHowToRepeatIt() throws {
+    @Test("a failure of a drawn schedule says how to repeat it")
+    func aFailureOfADrawnScheduleSaysHowToRepeatIt() throws {
         let found = try Self.report { search in search.draw { _ in throw Planted() } }
         let command = "SIMULATION_SEED=\(ScheduleSearch.firstSeed) swift test --filter Simulation.ATests/a"
         #expect(found.count == 1 && found.allSatisfy { $0.hasSuffix("\nrepeat with: " + command) }, "\(found)")
     }
 
-    @Test(.enabled(if: ProcessInfo.processInfo.environment["SIMULATION_SCHEDULE"] == nil))
+    @Test(
+        "a failure of an enumerated schedule says how to repeat it",
+        .enabled(if: ProcessInfo.processInfo.environment["SIMULATION_SCHEDULE"] == nil))
     func aFailureOfAnEnumeratedScheduleSaysHowToRepeatIt() throws {
         let found = try Self.report { search in
             try search.exploreAll { chooser in

@@ -15,49 +15,59 @@ import Testing
         }
     }
 
-    @Test func twoWritersLoseNoIncrement() throws {
+    @Test("two writers lose no increment")
+    func twoWritersLoseNoIncrement() throws {
         try exploreAll("twoWritersLoseNoIncrement", [[.increment], [.increment]])
     }
 
-    @Test func threeWritersShareGroupsAndHandTheLeadOn() throws {
+    @Test("three writers share groups and hand the lead on")
+    func threeWritersShareGroupsAndHandTheLeadOn() throws {
         try exploreAll(
             "threeWritersShareGroupsAndHandTheLeadOn", [[.increment, .increment], [.increment], [.increment]])
     }
 
-    @Test func aPinnedVersionStaysWhileItsPagesAreGivenUp() throws {
+    @Test("a pinned version stays while its pages are given up")
+    func aPinnedVersionStaysWhileItsPagesAreGivenUp() throws {
         try exploreAll(
             "aPinnedVersionStaysWhileItsPagesAreGivenUp",
             [[.increment, .increment, .increment], [.pin, .unpin, .pin]])
     }
 
-    @Test func readersPinVersionsWhileTheyAreReplaced() throws {
+    @Test("readers pin versions while they are replaced")
+    func readersPinVersionsWhileTheyAreReplaced() throws {
         try exploreAll(
             "readersPinVersionsWhileTheyAreReplaced",
             [[.increment, .increment], [.pin, .pin, .unpin, .unpin, .pin]])
     }
 
-    @Test func aCloseEndsThePinsOfReaders() throws {
+    @Test("a close ends the pins of readers")
+    func aCloseEndsThePinsOfReaders() throws {
         try exploreAll("aCloseEndsThePinsOfReaders", [[.pin, .pin, .unpin, .pin], [.pin, .close]])
     }
 
-    @Test func aCheckpointRunsBesideCommits() throws {
+    @Test("a checkpoint runs beside commits")
+    func aCheckpointRunsBesideCommits() throws {
         try exploreAll("aCheckpointRunsBesideCommits", [[.incrementLarge, .increment], [.increment, .increment]])
     }
 
-    @Test func aCloseWaitsForCommits() throws {
+    @Test("a close waits for commits")
+    func aCloseWaitsForCommits() throws {
         try exploreAll("aCloseWaitsForCommits", [[.increment, .increment], [.pin, .close], [.increment]])
     }
 
-    @Test func aRollbackLeavesNoTrace() throws {
+    @Test("a rollback leaves no trace")
+    func aRollbackLeavesNoTrace() throws {
         try exploreAll("aRollbackLeavesNoTrace", [[.increment, .pin], [.rollBack, .increment]])
     }
 
-    @Test func otherDurabilitiesKeepTheOrder() throws {
+    @Test("other durabilities keep the order")
+    func otherDurabilitiesKeepTheOrder() throws {
         try exploreAll(
             "otherDurabilitiesKeepTheOrder", [[.increment, .increment], [.pin, .increment]], durability: .periodic)
     }
 
-    @Test func longHistoriesByDrawnSchedules() {
+    @Test("long histories of threads keep what they promise, under drawn schedules")
+    func longHistoriesByDrawnSchedules() {
         ScheduleSearch(name: "ScheduleTests/longHistoriesByDrawnSchedules").draw { seed in
             var random = RandomStream(seed.derived(part: "history"))
             let durability = [Durability.full, .full, .periodic, .none][random.below(4)]

@@ -51,7 +51,8 @@ import Testing
         }
     }
 
-    @Test func powerThatGoesAtAnyStepLeavesTheOldFileOrTheNewOne() throws {
+    @Test("power that goes at any step leaves the old file or the new one")
+    func powerAtAnyStep() throws {
         let disk = Self.disk(try Self.makeImage())
         let before = disk.operations
         try Store.compact(path: Self.path, options: Self.options(disk))
@@ -102,7 +103,8 @@ import Testing
         #expect(failed > 10)
     }
 
-    @Test func withoutRoomForACopyTheStoreOpensAsItIs() throws {
+    @Test("without room for a copy the store opens as it is")
+    func withoutRoom() throws {
         let image = try Self.makeImage()
         let used = Self.disk(image).usedBytes
         let live = try Self.liveBytes(image)
@@ -133,7 +135,8 @@ import Testing
         return Int64(live)
     }
 
-    @Test func aCopyNeverTakesTheNameOfSomethingThatIsThere() throws {
+    @Test("a copy never takes the name of a file that is there")
+    func copyTakesNoName() throws {
         let disk = Self.disk(try Self.makeImage())
         let store = try Store.open(path: Self.path, options: Self.options(disk))
         try store.writeCopy(to: "folder/copy")
@@ -144,7 +147,8 @@ import Testing
         try store.close()
     }
 
-    @Test func aFullTemporaryFileSystemLosesNothing() throws {
+    @Test("a full temporary file system loses nothing")
+    func fullTemporaryFileSystem() throws {
         #if canImport(Glibc)
             let directory = try TemporaryDirectory()
             let place = directory.path + "/small"

@@ -4,7 +4,8 @@ import Testing
 
 /// The decisions of a checkpoint and an online compaction, without a disk.
 @Suite struct CheckpointDecisionTests {
-    @Test func pagesThatAreWrittenAgainCountOnce() {
+    @Test("pages that are written again count once")
+    func countedOnce() {
         var dirty = DirtyPages()
         for _ in 0..<100 { dirty.insert(7..<10) }
         dirty.insert(9..<12)
@@ -14,7 +15,8 @@ import Testing
         #expect(dirty.takeRuns() == [])
     }
 
-    @Test func runsFollowChunksAndNothingBetween() {
+    @Test("runs end where chunks do, and have no page between those inserted")
+    func runsOfPages() {
         var dirty = DirtyPages()
         // Pages far apart, pages across the border of a chunk, and a page exactly at a border.
         dirty.insert(1_000_000..<1_000_001)
@@ -25,7 +27,8 @@ import Testing
         #expect(dirty.takeRuns() == [2..<512, 512..<515, 1024..<1025, 1_000_000..<1_000_001])
     }
 
-    @Test func countsAsASetDoes() {
+    @Test("a page counts as it does in a set, and lies in a run")
+    func countsAsASet() {
         var random = SplitMix64(seed: 3)
         for _ in 0..<50 {
             var dirty = DirtyPages()
@@ -48,7 +51,8 @@ import Testing
         }
     }
 
-    @Test func aCheckpointNeverWritesTheSlotInForce() {
+    @Test("a checkpoint never writes the slot in force")
+    func slotInForce() {
         var checkpointer = Checkpointer(slot: HeaderSlot(storeID: RandomID(1, 2)), index: 1, writtenEnd: 2)
         var version = VersionState.empty
         version.version = 5
@@ -78,7 +82,8 @@ import Testing
         return compaction
     }
 
-    @Test func aPassOfACompactionGoesThroughItsSteps() {
+    @Test("a pass of a compaction goes through its steps")
+    func stepsOfAPass() {
         var compaction = begun()
         var now = OnlineCompaction.Situation(definitions: VersionState.empty.definitions)
         var names: [String] = []
@@ -111,7 +116,8 @@ import Testing
         #expect(!compaction.mayBegin(afterCommits: 102) && compaction.mayBegin(afterCommits: 103))
     }
 
-    @Test func aCompactionEndsWithTheSchemaAndIsForgottenWithTheOwner() {
+    @Test("a compaction ends with the schema, and is forgotten with the owner")
+    func endOfACompaction() {
         var compaction = begun()
         let space = OnlineCompaction.Space(pages: 1000, free: 900, held: 0)
         var now = OnlineCompaction.Situation(space: space, definitions: VersionState.empty.definitions)

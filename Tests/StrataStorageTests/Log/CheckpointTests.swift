@@ -11,7 +11,8 @@ import Testing
 @Suite struct CheckpointTests {
     private static let path = "store"
 
-    @Test func aCheckpointWritesBackWhatWasChangedHoweverLargeTheFile() throws {
+    @Test("a checkpoint writes back what was changed, however large the file is")
+    func writtenBackChanges() throws {
         let fileSystem = CountingFileSystem(capacity: 1 << 34)
         var options = StoreOptions(fileSystem: fileSystem, durability: .none)
         options.mapReserve = 1 << 34
@@ -43,7 +44,8 @@ import Testing
         while store.checkpoints.writing.isInProgress { store.options.scheduling.pause(microseconds: 100) }
     }
 
-    @Test func aCheckpointThatIsWaitedForWritesNoChunkByItself() throws {
+    @Test("a checkpoint that a thread waits for leaves chunks to the sync")
+    func awaitedCheckpoint() throws {
         let steps = StepScheduling(holding: "checkpoint")
         let fileSystem = CountingFileSystem(capacity: 1 << 30)
         let store = try Store.open(
@@ -64,7 +66,8 @@ import Testing
         }
     }
 
-    @Test func pagesThatAreWrittenAgainBringNoCheckpointNearer() throws {
+    @Test("pages that are written again bring no checkpoint nearer")
+    func noNearerCheckpoint() throws {
         let fileSystem = CountingFileSystem(capacity: 1 << 30)
         var options = StoreOptions(fileSystem: fileSystem, durability: .none)
         options.checkpointBytes = 1 << 20
@@ -83,7 +86,8 @@ import Testing
         try store.close()
     }
 
-    @Test func whatATransactionSpilledCountsOnce() throws {
+    @Test("what a transaction spilled counts once")
+    func spilledOnce() throws {
         let fileSystem = CountingFileSystem(capacity: 1 << 30)
         var options = StoreOptions(fileSystem: fileSystem, durability: .none)
         options.checkpointBytes = .max
@@ -100,7 +104,8 @@ import Testing
 
     // The slot that requires a new log overwrites the slot in force, on which a checkpoint in progress relies, and
     // refers to a free map that this checkpoint has not synced yet. So the log is made after the checkpoint.
-    @Test func theLogIsMadeAfterTheCheckpointInProgress() throws {
+    @Test("the log is made after the checkpoint in progress")
+    func logAfterACheckpoint() throws {
         let steps = StepScheduling(holding: "checkpoint")
         let disk = SimulatedDisk(seed: Seed(11))
         var options = StoreOptions(fileSystem: disk, scheduling: steps)

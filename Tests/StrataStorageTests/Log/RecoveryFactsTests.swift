@@ -46,7 +46,8 @@ struct FactTable<Facts: Hashable, Answer: Hashable> {
 @Suite struct BatchFactsTests {
     private static let bools = [false, true]
 
-    @Test func aBatchOutsideTheChain() {
+    @Test("every fact of a batch outside the chain has the answer of its rule")
+    func outsideTheChain() {
         var all: [BatchFacts] = []
         for place in BatchFacts.Place.allCases {
             for claims in Self.bools {
@@ -88,7 +89,8 @@ struct FactTable<Facts: Hashable, Answer: Hashable> {
         #expect(table.check(\.answer) == 20)
     }
 
-    @Test func aDamagedBatchAsProof() {
+    @Test("every fact of a damaged batch has the answer of its rule")
+    func damagedBatch() {
         var all: [DamagedBatchFacts] = []
         for claims in Self.bools {
             for reaches in Self.bools {
@@ -136,7 +138,8 @@ struct FactTable<Facts: Hashable, Answer: Hashable> {
 @Suite struct SlotFactsTests {
     private static let bools = [false, true]
 
-    @Test func twoPlaces() {
+    @Test("two places for slots have the answer of their rule, whatever either holds")
+    func twoPlaces() {
         typealias Kind = HeaderSlot.Decoded.Kind
         /// ``SlotKinds/Answer``, with each place's number as a case of its own.
         enum Expected: Hashable {
@@ -188,7 +191,8 @@ struct FactTable<Facts: Hashable, Answer: Hashable> {
         #expect(possible == 36)
     }
 
-    @Test func twoValidSlots() {
+    @Test("two valid slots are compared by the rules of their facts")
+    func twoValidSlots() {
         var all: [SlotFacts] = []
         for checkpoint in SlotFacts.Order.allCases {
             for bits in 0..<32 {
@@ -230,7 +234,8 @@ struct FactTable<Facts: Hashable, Answer: Hashable> {
 
 /// Compares what recovery does with the files of an earlier process with the rules.
 @Suite struct RecoveryFactsTests {
-    @Test func aLogThatNoSlotRequires() {
+    @Test("a log that no slot requires has the answer of its rule")
+    func logNotRequired() {
         var all: [LeftLogFacts] = []
         for base in LeftLogFacts.Order.allCases {
             for contents in LeftLogFacts.Contents.allCases {
@@ -282,7 +287,8 @@ struct FactTable<Facts: Hashable, Answer: Hashable> {
         #expect(table.check(\.answer) == 18)
     }
 
-    @Test func whatRecoveryDoes() {
+    @Test("recovery does what the rule for its facts says")
+    func whatRecoveryDoes() {
         let all = (0..<32).map { bits in
             RecoveryFacts(
                 isLogRequired: bits & 1 != 0, isClean: bits & 2 != 0, hasLeftLog: bits & 4 != 0,

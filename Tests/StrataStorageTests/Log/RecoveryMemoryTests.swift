@@ -16,7 +16,8 @@ import Testing
         return options
     }
 
-    @Test func aReplayOfManyCommitsStaysWithinTheBudget() throws {
+    @Test("a replay of many commits stays within the budget")
+    func replayWithinTheBudget() throws {
         let disk = SimulatedDisk(seed: Seed(5))
         let store = try Store.open(path: "store", options: Self.options(disk))
         try PlainTable.setUp(store)
@@ -62,7 +63,8 @@ import Testing
     }
 
     /// In a process of its own, since other tests take and release memory meanwhile.
-    @Test func aLogThatIsLongAndEmptyTakesNoMemory() async {
+    @Test("a log that is long and empty takes no memory")
+    func longEmptyLog() async {
         await #expect(processExitsWith: .success) { try Self.replayALongEmptyLog() }
     }
 
@@ -104,7 +106,8 @@ import Testing
         #expect(after > 0 && after - before < 64 << 20, "\((after - before) >> 20) MiB")
     }
 
-    @Test func versionsThatCouldOverflowAreNoVersions() {
+    @Test("versions that could overflow are no versions")
+    func overflowingVersions() {
         let bound = Format.versionLimit
         let (storeID, salt) = (RandomID(1, 2), RandomID(3, 4))
         let epoch = LogEpoch(storeID: storeID, salt: salt)

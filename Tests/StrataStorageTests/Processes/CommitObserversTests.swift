@@ -18,7 +18,8 @@ import Testing
         return told
     }
 
-    @Test func aVersionIsToldOnceItIsVisible() {
+    @Test("a version is told once it is visible")
+    func toldOnceVisible() {
         var observers = CommitObservers()
         _ = observers.add { _ in }
         for version in UInt64(1)...3 { observers.note(Self.notice(version)) }
@@ -28,7 +29,8 @@ import Testing
         #expect(Self.told(&observers, visible: 9) == [3])
     }
 
-    @Test func oneThreadTellsAtATime() {
+    @Test("one thread tells at a time")
+    func oneTellingThread() {
         var observers = CommitObservers()
         _ = observers.add { _ in }
         for version in UInt64(1)...2 { observers.note(Self.notice(version)) }
@@ -38,7 +40,8 @@ import Testing
         #expect(observers.beginTelling(visible: 2)?.notice.version == TransactionID(2))
     }
 
-    @Test func whoComesBeforeItIsVisibleHearsOfIt() {
+    @Test("an observer added before a version is visible hears of it")
+    func comingBeforeVisible() {
         var observers = CommitObservers()
         observers.note(Self.notice(1))
         observers.note(Self.notice(2))
@@ -53,7 +56,8 @@ import Testing
         #expect(Self.told(&observers, visible: 3) == [])
     }
 
-    @Test func observersAreToldInTheOrderInWhichTheyCame() throws {
+    @Test("observers are told in the order in which they came")
+    func orderOfObservers() throws {
         let heard = Heard()
         var observers = CommitObservers()
         var ids: [Int] = []
@@ -67,7 +71,8 @@ import Testing
         #expect(heard.numbers == [0, 2, 3, 4])
     }
 
-    @Test func whatAnotherProcessCommitsForThisOneIsKnown() {
+    @Test("what another process commits for this one is known")
+    func commitOfOtherProcess() {
         func version(_ number: UInt64) -> VersionState { CommitQueueTests.version(number) }
         var observers = CommitObservers()
         observers.handIn(Self.notice(1), 1)

@@ -30,7 +30,8 @@ import Testing
         durable.map { $0.earlier + [$0.newest.version] } ?? []
     }
 
-    @Test func aCommitIsVisibleWhenItsSyncIsDone() {
+    @Test("a commit is visible when its sync is done")
+    func visibleAfterItsSync() {
         var queue = CommitQueue(Self.version(4))
         Self.append(&queue, 5)
         #expect(queue.committed.version == 5)
@@ -46,7 +47,8 @@ import Testing
         #expect(queue.step(towards: 5, isOwner: true) == .finish)
     }
 
-    @Test func commitsShareASyncInOrder() {
+    @Test("commits share a sync, in order")
+    func sharedSync() {
         var queue = CommitQueue(Self.version(0))
         for number in UInt64(1)...3 { Self.append(&queue, number) }
         #expect(queue.step(towards: 2, isOwner: true) == .lead)
@@ -60,7 +62,8 @@ import Testing
         #expect(Self.lead(&queue) == [4])
     }
 
-    @Test func aBatchIsWrittenAsAWhole() {
+    @Test("a batch is written as a whole")
+    func wholeBatch() {
         var queue = CommitQueue(Self.version(0))
         Self.append(&queue, 1)
         Self.append(&queue, 2, isHeldBack: true)
@@ -81,7 +84,8 @@ import Testing
         #expect(queue.durable == 3)
     }
 
-    @Test func aCommitOfAnotherKindEndsABatch() {
+    @Test("a commit of another kind ends a batch")
+    func endOfABatch() {
         var queue = CommitQueue(Self.version(0))
         Self.append(&queue, 1, isHeldBack: true)
         Self.append(&queue, 2)
@@ -90,7 +94,8 @@ import Testing
     }
 
     /// The queue ignores a leader's reports in a wrong order, and reports about records that no leader has written.
-    @Test func aWrongReportMakesNothingDurable() {
+    @Test("a wrong report makes nothing durable")
+    func wrongReport() {
         var queue = CommitQueue(Self.version(0))
         for number in UInt64(1)...3 { Self.append(&queue, number) }
         _ = queue.step(towards: 3, isOwner: true)
@@ -107,7 +112,8 @@ import Testing
         #expect(queue.durable == 0)
     }
 
-    @Test func anOlderReportTakesNothingBack() {
+    @Test("an older report takes nothing back")
+    func olderReport() {
         var queue = CommitQueue(Self.version(0))
         Self.append(&queue, 1)
         Self.lead(&queue)
@@ -117,7 +123,8 @@ import Testing
         #expect(queue.durable == 2 && queue.synced == 2)
     }
 
-    @Test func nothingIsDurableAfterAFailure() {
+    @Test("nothing becomes durable after a failure")
+    func afterAFailure() {
         var queue = CommitQueue(Self.version(0))
         Self.append(&queue, 1)
         Self.append(&queue, 2)
@@ -134,7 +141,8 @@ import Testing
         #expect(!queue.isLeading && !queue.isWriting)
     }
 
-    @Test func whatIsLostIsNotWaitedFor() {
+    @Test("a lost commit is not waited for")
+    func lostCommit() {
         var queue = CommitQueue(Self.version(3))
         #expect(queue.step(towards: 4, isOwner: true) == .giveUp, "no commit has made it")
         Self.append(&queue, 4)
@@ -146,7 +154,8 @@ import Testing
         #expect(queue.beginWriting()?.records == [7], "a record of before")
     }
 
-    @Test func aPeriodicCommitIsDurableBeforeItIsSynced() {
+    @Test("a periodic commit is durable before it is synced")
+    func periodicCommit() {
         var queue = CommitQueue(Self.version(0))
         Self.append(&queue, 1)
         Self.lead(&queue, isSynced: false)
@@ -160,7 +169,8 @@ import Testing
         #expect(queue.step(towards: 2, isOwner: true) == .lead)
     }
 
-    @Test func aCheckpointMakesDurableWhatTheLogDoesNotHold() {
+    @Test("a checkpoint makes durable what the log does not hold")
+    func checkpointedCommit() {
         var queue = CommitQueue(Self.version(0))
         queue.append(Self.version(1))
         #expect(queue.step(towards: 1, isOwner: true) == .sleep, "no record")
@@ -171,7 +181,8 @@ import Testing
     }
 
     /// Any order of calls by threads, compared with a list of events.
-    @Test func anyOrderKeepsTheInvariants() throws {
+    @Test("calls in any order keep the invariants")
+    func anyOrder() throws {
         let allocator = try SpaceTests.Bench().allocator
         for seed in UInt64(1)...200 {
             var walk = Walk(seed, allocator)

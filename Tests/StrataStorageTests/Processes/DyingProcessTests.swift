@@ -195,7 +195,7 @@ struct DyingProcessTests {
     @Test(
         "a process that dies at any point of an open or a compaction leaves a usable store", arguments: Work.allCases,
         ["full", "periodic", "none"])
-    func death(work: Work, durability: String) throws {
+    func deathInAnOpen(work: Work, durability: String) throws {
         let passed = try die("\(work), \(durability)", most: 5) { try $0.play(work, durability) }
         switch work {
         case .open: #expect(passed.contains(durability == "none" ? "open-data" : "open-log"))

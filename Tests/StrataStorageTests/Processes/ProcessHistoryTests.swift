@@ -62,7 +62,8 @@ struct ProcessHistoryTests {
         }
     }
 
-    @Test func processesThatDieInTurnsLoseNothingThatTheirDurabilityKeeps() throws {
+    @Test("processes that die in turns lose nothing that their durability keeps")
+    func dyingProcesses() throws {
         let seed = Self.number("SEED") ?? 1
         let rounds = Self.number("PROCESS_ROUNDS").map(Int.init) ?? 4
         var total = Outcome()
@@ -72,7 +73,8 @@ struct ProcessHistoryTests {
     }
 
     #if Zoo
-        @Test func aRecoveryThatLeavesTheLastBatchOutIsFound() throws {
+        @Test("a recovery that leaves the last batch out is found")
+        func lostLastBatch() throws {
             var total = Outcome()
             let wrong = try run(60, 1, ["mistake=strata-recovery-drops-last"], &total)
             print("\(Self.describe(total)): \(wrong.first ?? "nothing")")

@@ -66,7 +66,8 @@ import Testing
         try store.close()
     }
 
-    @Test func aPinnedVersionReadsTheSameWhileItsNodesMove() throws {
+    @Test("a pinned version reads the same while its nodes move")
+    func pinWhileNodesMove() throws {
         let store = try open(limits)
         try PlainTable.setUp(store)
         for first in stride(from: Int64(0), to: 4000, by: 500) { try PlainTable.insert(store, first..<(first + 500)) }
@@ -86,7 +87,8 @@ import Testing
         try store.close()
     }
 
-    @Test func valuesInNodesOfTheirOwnMoveDown() throws {
+    @Test("values in nodes of their own move down")
+    func valuesMoveDown() throws {
         let schema = StoreSchema(table: "files", [ColumnDefinition(id: ColumnID(1), name: "data", type: .bytes)])
         func value(_ key: Int64) -> [UInt8] { [UInt8](repeating: UInt8(key & 127), count: 700_000 + Int(key)) }
         func put(_ keys: Range<Int64>, _ store: Store) throws {
@@ -118,7 +120,8 @@ import Testing
         try store.close()
     }
 
-    @Test func aCompactionEndsWithTheStore() throws {
+    @Test("a compaction ends with the store")
+    func endsWithTheStore() throws {
         let store = try open(limits)
         try PlainTable.setUp(store)
         try PlainTable.insert(store, 0..<4000)
@@ -129,7 +132,8 @@ import Testing
         #expect(!steps.runStep())
     }
 
-    @Test func aFileThatIsFullOfRowsIsLeftAlone() throws {
+    @Test("a file that is full of rows is left alone")
+    func fullFile() throws {
         let store = try open(limits)
         try PlainTable.setUp(store)
         for first in stride(from: Int64(0), to: 2000, by: 500) { try PlainTable.insert(store, first..<(first + 500)) }

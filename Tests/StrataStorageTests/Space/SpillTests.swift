@@ -114,7 +114,8 @@ import Testing
         try store.close()
     }
 
-    @Test func aTransactionThatNeverCommitsLeavesNoPageTaken() throws {
+    @Test("a transaction that never commits leaves no page taken")
+    func uncommittedTransaction() throws {
         let store = try open()
         try PlainTable.setUp(store)
         let before = try store.space()
@@ -129,7 +130,8 @@ import Testing
         try store.close()
     }
 
-    @Test func pagesBehindAFullFileComeBackWhenTheirTransactionIsGivenUp() throws {
+    @Test("pages behind a full file come back when their transaction is given up")
+    func pagesBehindAFullFile() throws {
         // A compacted file has no free page, so nothing has read its map when the first page is taken.
         var options = StoreOptions(fileSystem: disk)
         options.mapReserve = 1 << 28
@@ -151,7 +153,8 @@ import Testing
         try store.close()
     }
 
-    @Test func anEndedTransactionReadsNothing() throws {
+    @Test("an ended transaction reads nothing")
+    func endedTransaction() throws {
         let store = try open()
         try PlainTable.setUp(store)
         for isCommitted in [true, false] {

@@ -6,7 +6,8 @@ import Testing
 /// The transitions of an open store, without threads and without pages.
 @Suite(.enabled(if: POSIXFileSystem().isShared)) struct StoreStateTests {
     /// Any order of transitions that threads can make, compared with a model of what each of them means.
-    @Test func anyOrderKeepsTheInvariants() throws {
+    @Test("calls in any order keep the invariants, and make every transition")
+    func anyOrder() throws {
         var made: Set<StateWalk.Transition> = []
         for seed in UInt64(1)...40 {
             var walk = try StateWalk(seed)

@@ -204,7 +204,8 @@ import Testing
         Issue.record("a pin of no version: \(attempt)")
     }
 
-    @Test func theFirstPinAndOneInSixtyFourChecksTheSize() throws {
+    @Test("the first pin, and one in 64, checks the size")
+    func checkedSize() throws {
         let pins = Self.pins()
         for number in 0..<200 {
             let (pin, checksSize) = try Self.pin(pins)
@@ -216,7 +217,8 @@ import Testing
         #expect(count == 200 && !isPinned)
     }
 
-    @Test func theLastPinOfAReplacedVersionSaysSo() throws {
+    @Test("the last pin of a replaced version says so")
+    func lastPin() throws {
         let pins = Self.pins()
         let held = try (0..<3).map { _ in try Self.pin(pins).pin }
         let early = pins.release(held[0])
@@ -228,7 +230,8 @@ import Testing
         #expect(pins.free(held[1]) == 7)
     }
 
-    @Test func aVersionThatWasPinnedTooOftenIsOutdated() throws {
+    @Test("a version that was pinned too often is outdated")
+    func wornVersion() throws {
         let pins = Self.pins(mostPins: 3)
         for _ in 0..<3 { _ = pins.release(try Self.pin(pins).pin) }
         #expect(pins.isWorn)
@@ -239,7 +242,8 @@ import Testing
         #expect(count == 4 && !isPinned && !pins.isWorn)
     }
 
-    @Test func whenAllSlotsAreInUseNoVersionIsShared() throws {
+    @Test("when all slots are in use no version is shared")
+    func allSlotsInUse() throws {
         let pins = Self.pins()
         var held: [ReaderPin] = []
         var isShared = true

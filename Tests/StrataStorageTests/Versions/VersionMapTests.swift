@@ -3,7 +3,8 @@ import Testing
 @testable import StrataStorage
 
 @Suite struct VersionMapTests {
-    @Test func itHoldsWhatADictionaryHolds() {
+    @Test("a map of versions holds what a dictionary holds")
+    func likeADictionary() {
         for seed in UInt64(1)...50 {
             var random = SplitMix64(seed: seed)
             var map = VersionMap<Int>()
@@ -33,7 +34,8 @@ import Testing
 }
 
 @Suite struct ArenaTests {
-    @Test func aNewNodeIsZeroWhateverStoodThereBefore() throws {
+    @Test("a new node is zero, whatever stood there before")
+    func newNodeIsZero() throws {
         let arena = try Arena(capacity: 1 << 26)
         func isZero(_ reference: NodeReference) -> Bool {
             let node = UnsafeRawBufferPointer(start: arena.pointer(reference.arenaIndex), count: reference.byteCount)

@@ -5,7 +5,8 @@ import Testing
 
 /// Which versions are protected, and for how long, without an allocator.
 @Suite struct VersionPinsTests {
-    @Test func thePinOfTheNewestVersionNeedsNoProtection() {
+    @Test("the pin of the newest version needs no protection")
+    func newestVersion() {
         var pins = VersionPins()
         #expect(pins.pin(1) == true)
         #expect(pins.pin(1) == true)
@@ -15,7 +16,8 @@ import Testing
         #expect(pins.unpin(1) == nil, "not pinned at all")
     }
 
-    @Test func aPinKeepsTheProtectionOfAVersionThatIsNoLongerVisible() {
+    @Test("a pin keeps the protection of a version that is no longer visible")
+    func protectedByItsPin() {
         var pins = VersionPins()
         #expect(pins.pin(1) == true)
         var superseded = SupersededVersions(oldest: 1, others: [2, 3])
@@ -24,7 +26,8 @@ import Testing
         #expect(pins.unpin(1) == VersionPins.End(place: nil, wasProtected: true))
     }
 
-    @Test func thereIsAPlaceForSoManyVersions() {
+    @Test("there are places for the given number of versions, and for no more")
+    func placesForVersions() {
         var pins = VersionPins(mostVersions: 2)
         let first = [pins.pin(1), pins.pin(2), pins.pin(3), pins.pin(2)]
         #expect(first == [true, true, false, true])
@@ -32,7 +35,8 @@ import Testing
         #expect(pins.pin(3) == true)
     }
 
-    @Test func aPinThatIsKeptCountsAsAPinnedVersion() {
+    @Test("a reserved pin counts as a pinned version")
+    func reservedPin() {
         var pins = VersionPins(mostVersions: 2)
         #expect(pins.pin(1) == true)
         #expect(pins.reserve() == true)
@@ -47,7 +51,8 @@ import Testing
 
     /// The process that takes over from a dead owner publishes the same version again. A reader that pins the version
     /// already then pins it once more, at another place of the process table.
-    @Test func aVersionThatIsPinnedAgainKeepsItsPinsAndItsNewPlace() {
+    @Test("a version that is pinned again keeps its pins and its new place")
+    func pinnedAgain() {
         var pins = VersionPins()
         #expect(pins.pin(1) == true)
         #expect(!pins.shows(1))
@@ -59,7 +64,8 @@ import Testing
         #expect(pins.unpin(1) == VersionPins.End(place: 9, wasProtected: false))
     }
 
-    @Test func otherProcessesSeeWhatIsPinnedWhenWritingGoesToThem() {
+    @Test("other processes see what is pinned when writing goes to them")
+    func shownToOthers() {
         var pins = VersionPins()
         #expect(pins.show(1, at: 7) == nil)
         #expect(pins.pin(1) == true)
@@ -75,7 +81,8 @@ import Testing
         #expect(pins.unpin(3) == VersionPins.End(place: 8, wasProtected: false))
     }
 
-    @Test func pinsOfOthersAreProtectedOnce() {
+    @Test("pins of others are protected once")
+    func pinsOfOthers() {
         var pins = VersionPins()
         var changed = pins.follow(foreign: [1, 2])
         #expect(changed == ([1, 2], []))
@@ -87,7 +94,8 @@ import Testing
 
     /// Commits, pins and unpins in any order. The allocator tells only the oldest version that it protects: at the end
     /// of a walk, whose length differs, the test ends one protection of each version that may be read, from old to new.
-    @Test func whatMayBeReadIsProtectedOnceAndNothingElseIs() throws {
+    @Test("what may be read is protected once, and nothing else is")
+    func whatMayBeRead() throws {
         let allocator = try SpaceTests.Bench().allocator
         for seed in UInt64(1)...400 {
             var walk = PinWalk(seed, allocator)

@@ -28,7 +28,8 @@ struct SpellingTests {
         try realm.write { try body(realm.create(SpelledWords.self, value: ["id": 1])) }
     }
 
-    @Test func sets() throws {
+    @Test("texts and values of any type are members of a set by their bytes")
+    func sets() throws {
         try each { shelf in
             shelf.texts.insert(objectsIn: [Self.composed, Self.decomposed])
             #expect(shelf.texts.insert(Self.composed).inserted == false)
@@ -50,7 +51,8 @@ struct SpellingTests {
         }
     }
 
-    @Test func numbers() throws {
+    @Test("NaN is one number, which sets and lists find, and 0 and -0 are another")
+    func numbers() throws {
         try each { shelf in
             shelf.numbers.insert(objectsIn: [.nan, 0, -0.0, 1, .nan, .infinity])
             #expect(shelf.numbers.count == 4 && shelf.numbers.contains(.nan) && shelf.numbers.contains(-0.0))
@@ -66,7 +68,8 @@ struct SpellingTests {
         }
     }
 
-    @Test func listsAndMaps() throws {
+    @Test("elements of a list and keys of a map are found by their bytes")
+    func listsAndMaps() throws {
         try each { shelf in
             shelf.list.append(objectsIn: [Self.composed, Self.decomposed])
             #expect(shelf.list.index(of: Self.decomposed) == 1 && shelf.list.firstIndex(of: Self.decomposed) == 1)

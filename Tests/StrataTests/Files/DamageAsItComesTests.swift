@@ -59,7 +59,9 @@ import Testing
 
     enum Harm: String, CaseIterable { case flip, zero, stretches }
 
-    @Test(arguments: [false, true], Harm.allCases)
+    @Test(
+        "after damage of any page each answer of a session is right, or its damage was reported",
+        arguments: [false, true], Harm.allCases)
     func everyPage(isEncrypted: Bool, _ harm: Harm) throws {
         let shelf = try DamagedShelf(key: isEncrypted ? Data(repeating: 7, count: 64) : nil)
         let expected = try Self.expected(shelf)

@@ -34,7 +34,8 @@ import Testing
         }
     }
 
-    @Test func writesAreRefusedUntilAcknowledged() async throws {
+    @Test("writes are refused until the damage is acknowledged")
+    func writesAreRefused() async throws {
         let (shelf, _, lostBooks) = try shelfWithLostBooks()
         let realm = try Realm(configuration: shelf.configuration { _ in })
         let before = realm.objects(ShelfBook.self).count
@@ -51,7 +52,8 @@ import Testing
         #expect(realm.damage.allSatisfy { $0.isAcknowledged })
     }
 
-    @Test func theStateBelongsToTheFile() throws {
+    @Test("a later session knows the damage, reports it and refuses writes")
+    func stateOfTheFile() throws {
         let (shelf, place, lostBooks) = try shelfWithLostBooks()
         do {
             let realm = try Realm(configuration: shelf.configuration { _ in })
@@ -70,7 +72,8 @@ import Testing
         realm.acknowledgeDamage()
     }
 
-    @Test func anAcknowledgementIsRememberedAndANewPlaceRefusesAgain() throws {
+    @Test("an acknowledgement is remembered, and a new damaged place refuses writes again")
+    func rememberedAcknowledgement() throws {
         let (shelf, place, _) = try shelfWithLostBooks()
         do {
             let realm = try Realm(configuration: shelf.configuration { _ in })
@@ -98,7 +101,8 @@ import Testing
         bytes.removeAll()
     }
 
-    @Test func readingWorksAndCopiesSayWhatIsMissing() throws {
+    @Test("reading goes on, and a copy says what is missing")
+    func copiesSayWhatIsMissing() throws {
         for key in [nil, Data(repeating: 3, count: 64)] {
             let (shelf, _, lostBooks) = try shelfWithLostBooks(key: key)
             let realm = try Realm(configuration: shelf.configuration { _ in })
@@ -119,7 +123,8 @@ import Testing
         }
     }
 
-    @Test func deletingTheFileWorks() throws {
+    @Test("deleting a file deletes its record of damage")
+    func deletedFile() throws {
         let (shelf, _, _) = try shelfWithLostBooks()
         do {
             let realm = try Realm(configuration: shelf.configuration { _ in })
@@ -131,7 +136,8 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: record))
     }
 
-    @Test func aRecordThatIsNoneIsPassedOver() throws {
+    @Test("a file that is no record of damage is passed over")
+    func invalidRecord() throws {
         let shelf = try DamagedShelf(books: 20)
         let texts = [
             "", "rubbish", "strata-damage 1 1 2\nplace 5 checksum 1 rows 1 2 3\n",
@@ -146,7 +152,8 @@ import Testing
         }
     }
 
-    @Test func observersHearOnceAndGoOn() throws {
+    @Test("an observer hears of damage once, and goes on after the acknowledgement")
+    func observersGoOn() throws {
         let (shelf, _, lostBooks) = try shelfWithLostBooks()
         let realm = try Realm(configuration: shelf.configuration { _ in })
         var told: [String] = []
@@ -169,7 +176,8 @@ import Testing
         token.invalidate()
     }
 
-    @Test func whatIsLostIsNeitherChangedNorDeleted() throws {
+    @Test("a lost object is neither changed nor replaced")
+    func lostStaysUnchanged() throws {
         let (shelf, _, lostBooks) = try shelfWithLostBooks()
         let realm = try Realm(configuration: shelf.configuration { _ in })
         Self.readAll(realm)
@@ -186,7 +194,8 @@ import Testing
         #expect(left == Self.books - lost.count && lost.count == lostBooks)
     }
 
-    @Test func throwingCallsThrow() throws {
+    @Test("a call that can throw throws for a lost value, and another gives the default with a report")
+    func throwingCalls() throws {
         let shelf = try DamagedShelf()
         let place = try #require(
             try shelf.damagePage("scan") {
@@ -207,7 +216,8 @@ import Testing
         #expect(realm.objects(ShelfBook.self).count == 120, "the object is there")
     }
 
-    @Test func verificationAtTheOpen() throws {
+    @Test("verification at the open refuses a damaged file, or reports its damage from the background")
+    func verifiedAtTheOpen() throws {
         let (shelf, place, _) = try shelfWithLostBooks()
         var configuration = shelf.configuration { _ in }
         configuration.verification = .atOpen
@@ -222,7 +232,8 @@ import Testing
         #expect(throws: Realm.Error.self) { try realm.write {} }
     }
 
-    @Test(arguments: [false, true]) func aRepairingPolicyActsAtTheOpen(isMetEarlier: Bool) throws {
+    @Test("a policy that repairs acts at the open", arguments: [false, true])
+    func repairingPolicy(isMetEarlier: Bool) throws {
         let (shelf, _, lostBooks) = try shelfWithLostBooks()
         if isMetEarlier {
             let realm = try Realm(configuration: shelf.configuration { _ in })
@@ -241,7 +252,8 @@ import Testing
         try? FileManager.default.removeItem(atPath: shelf.file.url.path + ".damaged-1")
     }
 
-    @Test func walksOfTheLibraryThatMeetDamageEnd() throws {
+    @Test("walks of the standard library end when they meet damage")
+    func walksOfTheLibrary() throws {
         func read(_ book: ShelfBook) -> Int {
             book.id & 1 + book.title.count + book.words + Int(book.score) + (book.scan?.count ?? 0) + book.pages.count
         }
@@ -259,7 +271,8 @@ import Testing
         }
     }
 
-    @Test func verifyOnAnOpenFile() throws {
+    @Test("an open file is verified, with its progress, and during a write")
+    func verifiedWhileOpen() throws {
         let shelf = try DamagedShelf(books: 40)
         try shelf.damage { _ in }
         let realm = try Realm(configuration: shelf.configuration(Self.noDamage))

@@ -62,7 +62,8 @@ struct KeyWidthTests {
         }
     }
 
-    @Test func widths() throws {
+    @Test("a key outside its property's width, or of another type, is refused")
+    func widths() throws {
         let realm = try realm()
         for key in [300, 128, -129, Int.max] { try refuses(ByteKey.self, key, realm) }
         for key in [70_000, 32_768] { try refuses(ShortKey.self, key, realm) }

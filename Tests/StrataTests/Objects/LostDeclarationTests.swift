@@ -57,6 +57,7 @@ private final class KeptEmpty: Object {
 /// and counted, while all their values were lost.
 @Suite struct LostDeclarationTests {
     @Test(
+        "a declaration that would lose a property is an error with its remedy",
         arguments: [
             ([LostColumns.self], "'LostColumns' has stored properties", "@Persisted var name, @Persisted var age"),
             ([LostKey.self], "primaryKey() names 'id'", "@Persisted var id"),
