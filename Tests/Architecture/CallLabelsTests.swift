@@ -1,7 +1,6 @@
 import Testing
 
-@Suite("CallLabels")
-struct CallLabelsTests {
+@Suite struct CallLabelsTests {
     private static func found(_ text: String) -> [Int] {
         CallLabels.functions(in: "Sources/Engine/A/A.swift", SwiftSource(text + "\n")).map(\.unlabelled)
     }

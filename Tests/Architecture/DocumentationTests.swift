@@ -1,7 +1,6 @@
 import Testing
 
-@Suite("Documentation")
-struct DocumentationTests {
+@Suite struct DocumentationTests {
     @Test("the architecture names every target except the engines, which share one line")
     func everyTargetIsNamed() throws {
         let text = try Checkout.text("docs/architecture.md")

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-@Suite("Floors: what a folder of a room may name")
-struct FloorsTests {
+/// What a folder of a room may name.
+@Suite struct FloorsTests {
     static let swiftFiles = Checkout.swiftFiles.map { (path: $0.file.path, source: $0.source) }
 
     @Test("no folder of a room names what a higher one declares", arguments: Floors.all)

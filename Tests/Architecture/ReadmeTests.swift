@@ -2,8 +2,7 @@ import Foundation
 import Testing
 
 /// The front page is short, and its figures are those of the published runs.
-@Suite("README")
-struct ReadmeTests {
+@Suite struct ReadmeTests {
     /// The text on one line, so that a paragraph's line breaks do not matter.
     private static func readme() throws -> String {
         try Checkout.text("README.md").split { $0.isWhitespace }.joined(separator: " ")

@@ -1,7 +1,7 @@
 import Testing
 
-@Suite("Rooms: which room may import which")
-struct RoomsTests {
+/// Which room may import which.
+@Suite struct RoomsTests {
     let manifest: PackageManifest
 
     init() throws {

@@ -1,8 +1,7 @@
 import Testing
 
 /// Adding a scenario takes one file and one line of registration: no other source may name a scenario.
-@Suite("Scenarios")
-struct ScenarioTests {
+@Suite struct ScenarioTests {
     struct Declaration: CustomStringConvertible {
         let type: String
         let slug: String

@@ -1,7 +1,6 @@
 import Testing
 
-@Suite("Style")
-struct StyleTests {
+@Suite struct StyleTests {
     @Test("every text keeps the rules for names, words and paths")
     func texts() {
         #expect(Checkout.files.count > 50, "the checkout was not found")

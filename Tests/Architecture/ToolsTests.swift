@@ -2,8 +2,7 @@ import Foundation
 import Testing
 
 /// Tools/traits with a fake pkg-config, so that the result does not depend on this machine.
-@Suite("Tools")
-struct ToolsTests {
+@Suite struct ToolsTests {
     struct Answer {
         let status: Int32
         let output: String
@@ -97,8 +96,7 @@ struct ToolsTests {
 }
 
 /// Tools/plans with a fake tool, whose exit status follows from the plan's name.
-@Suite("Tools: plans")
-struct PlansToolTests {
+@Suite struct PlansToolTests {
     private static func run(_ plans: [String], named: [String] = [], budget: String = "") throws -> (Int32, [String]) {
         let files = FileManager.default
         let folder = files.temporaryDirectory.appendingPathComponent("plans-\(UUID().uuidString)")
@@ -173,8 +171,7 @@ struct PlansToolTests {
 }
 
 /// Runs Tools/docs-tables with a fake tool, on documents in a folder of the test.
-@Suite("Tools: docs-tables")
-struct DocsTablesToolTests {
+@Suite struct DocsTablesToolTests {
     private static let head = "| family | scenarios | a |\n|---|---|---|\n"
 
     /// - Returns: the status of the script, and the documents as the script leaves them.

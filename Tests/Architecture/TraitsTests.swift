@@ -1,7 +1,6 @@
 import Testing
 
-@Suite("Traits")
-struct TraitsTests {
+@Suite struct TraitsTests {
     @Test("a build of assay reports exactly its traits")
     func everyTraitIsDescribed() throws {
         let manifest = try Checkout.text("Package.swift")

@@ -5,8 +5,8 @@ import Zoo
 
 @testable import Scenarios
 
-@Suite("Scenarios of columns, deletions and look-ups")
-struct ColumnChangeTests {
+/// Scenarios of changed columns, of deletions and of look-ups.
+@Suite struct ColumnChangeTests {
     static let engines = EnginesUnderTest.all.filter { $0.capabilities.contains(.columnChanges) }.map(\.name)
     static let asking = EnginesUnderTest.all.filter { $0.capabilities.contains(.probes) }.map(\.name)
 

@@ -7,8 +7,7 @@ import Testing
 @testable import Scenarios
 
 /// Nine scenarios once passed with every text of a database replaced by `#`, since they checked one number of it.
-@Suite("Scenarios compare the whole contents of a database")
-struct ContentOracleTests {
+@Suite struct ContentOracleTests {
     static let small: [(slug: String, parameters: [String: String])] = [
         ("commit", ["commits": "20"]), ("commit-threads", ["threads": "2", "commits": "20"]),
         ("commit-nosync", ["commits": "20"]), ("bulk-insert", ["rounds": "1"]), ("delete-half", [:]),
@@ -81,8 +80,8 @@ struct ContentOracleTests {
     }
 }
 
-@Suite("Oracles of killed and stopped writers")
-struct WriterOracleTests {
+/// The oracles of scenarios whose writer is killed or stopped.
+@Suite struct WriterOracleTests {
     private static func withHistory<Output>(_ body: (KillMidWrite.History, [Int64?]) throws -> Output) throws -> Output
     {
         try EnginesUnderTest.withDirectory { directory in

@@ -8,8 +8,7 @@ import Testing
 
 #if SQLite
     /// Damage with a known effect on SQLite, to check the classification of outcomes.
-    @Suite("Damaged files, by the example of SQLite")
-    struct DamageSweepTests {
+    @Suite struct DamageSweepTests {
         static func withSweep(
             shape: String, _ body: (_ sweep: DamageSweep, _ context: CaseContext) throws -> Void
         ) throws {

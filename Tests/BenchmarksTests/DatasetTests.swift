@@ -4,8 +4,7 @@ import Testing
 
 @testable import Datasets
 
-@Suite("Generated data sets")
-struct DatasetTests {
+@Suite struct DatasetTests {
     @Test("people follow their definition on every machine")
     func people() throws {
         let set = try PeopleDataset().tables(size: 1_000, seed: Seed(7))

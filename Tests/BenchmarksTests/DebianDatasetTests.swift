@@ -5,8 +5,8 @@ import Testing
 
 @testable import Datasets
 
-@Suite("dpkg: packages of a machine")
-struct DebianDatasetTests {
+/// The packages of a machine, which dpkg lists.
+@Suite struct DebianDatasetTests {
     static let sound = """
         Package: alpha
         Status: install ok installed

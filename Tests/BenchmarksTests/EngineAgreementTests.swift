@@ -6,8 +6,7 @@ import Seeds
 import Testing
 
 /// All engines agree with the exact oracle on every operation.
-@Suite("Engines agree with the oracle")
-struct EngineAgreementTests {
+@Suite struct EngineAgreementTests {
     typealias Tables = any TableSession
 
     static func withLoaded(

@@ -11,8 +11,7 @@ import Testing
 
 @testable import SQLiteEngine
 
-@Suite("Equal work")
-struct EqualWorkTests {
+@Suite struct EqualWorkTests {
     static let withSettings = EnginesUnderTest.names.filter { $0 != "model" }
     static let people = Result { try PeopleDataset().tables(size: 200, seed: Seed(1)) }
 

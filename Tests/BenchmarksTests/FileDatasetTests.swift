@@ -8,8 +8,7 @@ import Testing
 @testable import Datasets
 @testable import SQLiteEngine
 
-@Suite("Data sets of any file")
-struct FileDatasetTests {
+@Suite struct FileDatasetTests {
     static func table(_ text: String, limit: Int? = nil) throws -> TableSet {
         try CSVDataset.tables(ofCSV: Array(text.utf8), dataset: "dir/some cities.csv", limit: limit)
     }

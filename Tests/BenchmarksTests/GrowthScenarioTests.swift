@@ -8,8 +8,7 @@ import Testing
 @testable import ObjectScenarios
 @testable import Scenarios
 
-@Suite("Scenarios of growth")
-struct GrowthScenarioTests {
+@Suite struct GrowthScenarioTests {
     /// The outcomes of judging these sizes, one per round, of an engine with a promised bound.
     private static func judged(_ sizes: [Int], warmUp: Int, percent: Int) throws -> [Outcome: Int] {
         try EnginesUnderTest.withDirectory { directory in

@@ -7,8 +7,8 @@ import Testing
 
 @testable import Scenarios
 
-@Suite("Scripts with failing calls")
-struct IOErrorsTests {
+/// Scripts with failing calls.
+@Suite struct IOErrorsTests {
     private static let operations = [
         ScriptOperation(label: "a", action: "insert", arguments: [1, 2, 7, 3]),
         ScriptOperation(label: "b", action: "update", arguments: [1, 9]),

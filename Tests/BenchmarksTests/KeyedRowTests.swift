@@ -8,8 +8,8 @@ import Testing
 
 @testable import Scenarios
 
-@Suite("Rows one at a time")
-struct KeyedRowTests {
+/// Scenarios that read or write rows one at a time.
+@Suite struct KeyedRowTests {
     typealias Rows = any KeyedRowSession & TableSession
 
     @Test(

@@ -6,8 +6,7 @@ import Zoo
 
 @testable import Scenarios
 
-@Suite("Scenarios of lists")
-struct ListScenarioTests {
+@Suite struct ListScenarioTests {
     static let engines = EnginesUnderTest.all.filter { $0.capabilities.contains(.lists) }.map(\.name)
     static let small = ["elements": "60", "changes": "20", "rounds": "2", "commits": "4"]
 

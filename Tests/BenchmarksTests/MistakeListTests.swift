@@ -6,8 +6,7 @@ import Scenarios
 import Testing
 
 /// The scenarios in the lists of Benchmarks/Mistakes: each must find at least one mistake, or be excused.
-@Suite("Lists of mistakes")
-struct MistakeListTests {
+@Suite struct MistakeListTests {
     private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     private static let directory = root.appendingPathComponent("Benchmarks/Mistakes")

@@ -7,8 +7,8 @@ import Testing
 
 @testable import ObjectScenarios
 
-@Suite("Scenarios of asynchronous writes and of other processes")
-struct ObjectConcurrencyTests {
+/// Scenarios of asynchronous writes and of other processes.
+@Suite struct ObjectConcurrencyTests {
     /// In its own process and thread, since the tasks of a trial need the threads that other tests occupy.
     @Test("async-write: every trial is right")
     func asyncWrite() async {

@@ -7,8 +7,7 @@ import Testing
 
 @testable import ObjectScenarios
 
-@Suite("Object histories")
-struct ObjectHistoryScenarioTests {
+@Suite struct ObjectHistoryScenarioTests {
     private static let scenario = ObjectHistory()
 
     private static func test(_ parameters: [String: String], seed: UInt64 = 1) -> Case {

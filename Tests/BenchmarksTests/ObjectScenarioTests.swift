@@ -8,8 +8,7 @@ import Testing
 
 @testable import ObjectScenarios
 
-@Suite("Scenarios of the object interface")
-struct ObjectScenarioTests {
+@Suite struct ObjectScenarioTests {
     static func withPlace<Output>(
         _ policy: Realm.Configuration.InvalidAccess, _ body: (TrialPlace) throws -> Output
     ) throws -> Output {

@@ -5,8 +5,7 @@ import RunRecords
 import Seeds
 import Testing
 
-@Suite("Packed rows")
-struct PackedRowTests {
+@Suite struct PackedRowTests {
     @Test("every row round-trips, value by value")
     func roundTrip() throws {
         let set = try DamageDataset().tables(size: 200, seed: Seed(1))

@@ -6,8 +6,7 @@ import Seeds
 import Testing
 
 /// The owners of pages in a heat map.
-@Suite("Page owners")
-struct PageOwnerTests {
+@Suite struct PageOwnerTests {
     #if SQLite
         @Test("SQLite names the table or index of every page of its file")
         func sqlite() throws {

@@ -8,8 +8,8 @@ import Zoo
 
 @testable import Scenarios
 
-@Suite("Scenarios find the mistakes of a planted engine")
-struct PlantedEngineTests {
+/// Scenarios find the mistakes of a planted engine.
+@Suite struct PlantedEngineTests {
     static let cases: [(EngineMistake, String, [String: String])] = [
         (.lostIncrement, "lost-update", ["threads": "2", "increments": "20"]),
         (.rowDropped, "commit", ["commits": "10"]),

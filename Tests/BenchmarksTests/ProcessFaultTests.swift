@@ -6,8 +6,8 @@ import Testing
 
 @testable import Scenarios
 
-@Suite("Limits, full disks, slow spells, deaths at calls and forks")
-struct ProcessFaultTests {
+/// Limits, full disks, slow spells, deaths at calls, and forks.
+@Suite struct ProcessFaultTests {
     @Test(
         "the address of a limit round-trips in its one spelling",
         arguments: [

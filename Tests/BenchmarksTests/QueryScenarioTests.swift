@@ -5,8 +5,7 @@ import Testing
 
 @testable import Scenarios
 
-@Suite("Scenarios of queries")
-struct QueryScenarioTests {
+@Suite struct QueryScenarioTests {
     static let slugs = ["query-nulls", "query-aggregates", "query-order", "query-text", "query-links"]
     static let small = ["rows": "300", "queries": "40"]
 

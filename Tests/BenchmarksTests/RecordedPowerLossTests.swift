@@ -12,8 +12,7 @@ import Zoo
 
 /// Records of scripts on a simulated disk, where nothing else writes and each run is repeatable. The disk states built
 /// from them are opened on the real file system.
-@Suite("Recorded power loss")
-struct RecordedPowerLossTests {
+@Suite struct RecordedPowerLossTests {
     /// An engine that keeps its files on a simulated disk, whatever location it is given.
     private struct EngineOnDisk: Engine {
         let base: any SimulatableEngine

@@ -7,8 +7,8 @@ import Testing
 @testable import Harness
 @testable import Scenarios
 
-@Suite("Places of trials, rows and statements")
-struct ReplayPlaceTests {
+/// Places of trials, rows and statements.
+@Suite struct ReplayPlaceTests {
     /// A replay reads the outcome recorded at a place: one trial before it shifts all others by one.
     @Test("a trial before a sweep, or a sweep that a replay skips, shifts the later places")
     func places() {

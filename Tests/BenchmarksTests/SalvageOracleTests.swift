@@ -5,8 +5,7 @@ import Testing
 @testable import Scenarios
 
 /// The smallest false claims of a salvage, each distinguished from the truth.
-@Suite("The oracle of a salvage")
-struct SalvageOracleTests {
+@Suite struct SalvageOracleTests {
     /// Six people, each with a friend and two dogs of three.
     private static let tables: TableSet = {
         var dogs = LinkListColumn()

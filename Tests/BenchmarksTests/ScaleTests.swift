@@ -10,8 +10,8 @@ import Zoo
 @testable import Harness
 @testable import Scenarios
 
-@Suite("Databases of many rows")
-struct ScaleTests {
+/// Databases of many rows.
+@Suite struct ScaleTests {
     static let sources: [any RangedDatasetSource] = [
         PeopleDataset(), WidePeopleDataset(), WidePeopleDataset.large,
     ]

@@ -8,8 +8,7 @@ import Testing
 @testable import Scenarios
 
 /// Every scenario runs at a tiny size on every supporting engine, and finds nothing wrong.
-@Suite("Scenarios")
-struct ScenarioRunTests {
+@Suite struct ScenarioRunTests {
     struct Small: CustomStringConvertible, Sendable {
         var slug: String
         var dataset: String?

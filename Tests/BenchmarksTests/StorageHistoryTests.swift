@@ -9,8 +9,7 @@ import Zoo
 
 @testable import Scenarios
 
-@Suite("Storage histories")
-struct StorageHistoryTests {
+@Suite struct StorageHistoryTests {
     private static let scenario = StorageHistory()
     private static let seeds: ClosedRange<UInt64> = getenv("TESTS_FULL") == nil ? 1...2 : 1...8
 

@@ -5,8 +5,7 @@ import Testing
 
 @testable import CaseFiles
 
-@Suite("Case files")
-struct CaseFileTests {
+@Suite struct CaseFileTests {
     static let test = Case(
         scenario: "some-history", family: .crash, engine: "strata-storage", dataset: "", size: 0,
         parameters: [CaseParameter(name: "keys", value: "8"), CaseParameter(name: "states", value: "40")],

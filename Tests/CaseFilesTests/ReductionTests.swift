@@ -2,8 +2,7 @@ import Testing
 
 @testable import CaseFiles
 
-@Suite("Reduction")
-struct ReductionTests {
+@Suite struct ReductionTests {
     /// Any two or three elements that cause a failure are exactly the result.
     @Test("the result fails, and does not without any of its elements", arguments: [1, 2, 5, 17, 64])
     func minimal(length: Int) {

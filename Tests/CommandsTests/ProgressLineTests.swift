@@ -3,8 +3,7 @@ import Testing
 
 @testable import Commands
 
-@Suite("Progress")
-struct ProgressLineTests {
+@Suite struct ProgressLineTests {
     private final class Log: Sendable {
         let time = Mutex<UInt64>(5)
         let lines = Mutex<[String]>([])

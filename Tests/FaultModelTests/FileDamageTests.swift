@@ -3,8 +3,7 @@ import Testing
 
 @testable import FaultModel
 
-@Suite("Damaged files")
-struct FileDamageTests {
+@Suite struct FileDamageTests {
     /// Two files of three pages of four bytes and a short one, and of two.
     private let files = DamagedFiles([
         ("a", [1, 1, 1, 1, 2, 2, 2, 2, 0, 0, 0, 0, 9]), ("b", [5, 5, 5, 5, 6, 6, 6, 6]),

@@ -3,8 +3,7 @@ import Testing
 
 @testable import Files
 
-@Suite("DirectoryLock")
-struct DirectoryLockTests {
+@Suite struct DirectoryLockTests {
     @Test("a released lock is free, even while a forked child has its file open")
     func givenBack() throws {
         let directory = try TemporaryDirectory()

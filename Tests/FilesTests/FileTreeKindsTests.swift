@@ -4,8 +4,7 @@ import Testing
 @testable import Files
 
 /// Special files and unusual names in directories.
-@Suite("FileTree: kinds")
-struct FileTreeKindsTests {
+@Suite struct FileTreeKindsTests {
     private static let odd = BytePath([0x63, 0xE9, 0x0A])
 
     @Test("a copy has the original's permissions, links of both kinds, FIFOs, sockets and names")

@@ -2,8 +2,7 @@ import Files
 import Platform
 import Testing
 
-@Suite("FileTree")
-struct FileTreeTests {
+@Suite struct FileTreeTests {
     @Test("a copy of a directory has the same files, and writing to it leaves the original alone")
     func copy() throws {
         let temporary = try TemporaryDirectory()

@@ -1,8 +1,7 @@
 import Files
 import Testing
 
-@Suite("PrintedText")
-struct PrintedTextTests {
+@Suite struct PrintedTextTests {
     @Test("`escaped` replaces each control character by a readable escape")
     func escaped() {
         #expect(PrintedText.escaped("a plain line: \u{E9}, \u{1F600}") == "a plain line: \u{E9}, \u{1F600}")

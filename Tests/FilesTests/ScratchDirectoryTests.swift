@@ -2,8 +2,7 @@ import Files
 import Platform
 import Testing
 
-@Suite("ScratchDirectory")
-struct ScratchDirectoryTests {
+@Suite struct ScratchDirectoryTests {
     @Test("`removeAbandoned` keeps a directory in memory with a living owner, and one without the marker")
     func memory() throws {
         let temporary = try TemporaryDirectory()

@@ -5,8 +5,7 @@ import Testing
 @testable import Harness
 
 /// Commands in documents exist, and have the given options.
-@Suite("Documented commands")
-struct DocumentedCommandTests {
+@Suite struct DocumentedCommandTests {
     @Test("every assay command in a code block exists, and has the given options")
     func commands() throws {
         let directory = try TestDirectory()

@@ -8,8 +8,7 @@ import Testing
 
 @testable import Harness
 
-@Suite("ThreadGroup")
-struct ThreadGroupTests {
+@Suite struct ThreadGroupTests {
     @Test("every index runs once, all at the same time, and results are in order")
     func order() throws {
         // Each thread waits for all others, so the test ends only if they run at the same time.
@@ -36,8 +35,7 @@ struct ThreadGroupTests {
     }
 }
 
-@Suite("ForkedChild")
-struct ForkedChildTests {
+@Suite struct ForkedChildTests {
     @Test("a process that has threads cannot fork")
     func threads() throws {
         // The test runner itself has several.
@@ -76,8 +74,7 @@ struct ForkedChildTests {
     }
 }
 
-@Suite("WorkerReport")
-struct WorkerReportTests {
+@Suite struct WorkerReportTests {
     @Test("request and report round-trip")
     func roundTrip() throws {
         let test = Case(
@@ -130,8 +127,7 @@ struct WorkerReportTests {
     }
 }
 
-@Suite("MachineInspection")
-struct MachineInspectionTests {
+@Suite struct MachineInspectionTests {
     @Test("syncs on a file system in memory are not honest, and a sync faster than a disk is suspicious")
     func honesty() {
         #expect(MachineInspection.honesty(fileSystem: "tmpfs", nanoseconds: 1_000_000) == .no)

@@ -12,7 +12,7 @@ import StrataEngine
 import Testing
 
 /// Short histories of real engines, by threads of this process. `ASSAY_HISTORIES` sets their number, 12 by default.
-@Suite("Histories of engines", .serialized)
+@Suite(.serialized)
 struct EngineHistoryTests {
     private static var engines: [any Engine] {
         var engines: [any Engine] = [StorageEngine(), StrataEngine(), ModelEngine()]

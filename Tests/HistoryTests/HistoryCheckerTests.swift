@@ -3,8 +3,7 @@ import Testing
 
 @testable import History
 
-@Suite("HistoryChecker")
-struct HistoryCheckerTests {
+@Suite struct HistoryCheckerTests {
     /// The anomalies that are found, whichever level rules them out.
     private func anomalies(_ history: HandWrittenHistory) throws -> [Anomaly] {
         let verdict = try HistoryChecker(history.history).check()

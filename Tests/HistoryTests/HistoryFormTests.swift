@@ -3,8 +3,7 @@ import Testing
 
 @testable import History
 
-@Suite("WitnessText")
-struct WitnessTextTests {
+@Suite struct WitnessTextTests {
     private func witness() throws -> Witness {
         var history = HandWrittenHistory()
         for (actor, own, other) in [(0, 1, 3), (1, 3, 1)] {
@@ -55,8 +54,7 @@ struct WitnessTextTests {
     }
 }
 
-@Suite("ElleExport")
-struct ElleExportTests {
+@Suite struct ElleExportTests {
     @Test("invocations and completions are maps, a line each, in the order of time")
     func lines() {
         var history = HandWrittenHistory()
@@ -86,8 +84,7 @@ struct ElleExportTests {
     }
 }
 
-@Suite("HistoryLog")
-struct HistoryLogTests {
+@Suite struct HistoryLogTests {
     private func log() -> HistoryLog {
         var log = HistoryLog()
         log.begin(actor: 3, at: 5, [HistoryLog.Step(.readList, 0), HistoryLog.Step(.append, 0, value: 9)])

@@ -86,8 +86,7 @@
         }
     }
 
-    @Suite("Planted mistakes of isolation")
-    struct PlantedModelTests {
+    @Suite struct PlantedModelTests {
         private static let expected: [IsolationMistake: Anomaly] = [
             .dirtyWrite: .dirtyWrite, .abortedRead: .abortedRead, .intermediateRead: .intermediateRead,
             .cyclicFlow: .cyclicFlow, .lostUpdate: .lostUpdate, .writeSkew: .writeSkew, .longFork: .longFork,

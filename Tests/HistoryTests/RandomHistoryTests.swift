@@ -4,8 +4,7 @@ import Testing
 
 @testable import History
 
-@Suite("RandomHistory")
-struct RandomHistoryTests {
+@Suite struct RandomHistoryTests {
     @Test("a thousand histories that one thread ran raise no alarm")
     func noAlarm() throws {
         for number in 0..<1_000 {

@@ -4,8 +4,7 @@ import Testing
 @testable import History
 
 /// The checker's search is bounded: it reports what it skips, and a large history takes no deep stack.
-@Suite("Limits of the search in a history")
-struct SearchLimitTests {
+@Suite struct SearchLimitTests {
     @Test("unexamined cycles mark the verdict as cut")
     func manyCircles() throws {
         for (pairs, isCut) in [(64, false), (65, true)] {

@@ -25,8 +25,8 @@ private struct Note: NamedText, Equatable {
     var value: String
 }
 
-@Suite("JSONForm, JSONRecord and JSONField")
-struct JSONFormTests {
+/// `JSONForm`, `JSONRecord` and `JSONField`.
+@Suite struct JSONFormTests {
     private func refusal<Value: JSONForm>(_ text: String, as type: Value.Type) throws -> String {
         try #require(throws: JSONShapeError.self) {
             try Value(document: Array(text.utf8), named: "root")

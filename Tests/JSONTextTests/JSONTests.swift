@@ -2,8 +2,7 @@ import Testing
 
 @testable import JSONText
 
-@Suite("JSON")
-struct JSONTests {
+@Suite struct JSONTests {
     @Test("documents round-trip")
     func roundTrip() throws {
         let value = JSONValue.object([

@@ -2,8 +2,7 @@ import Testing
 
 @testable import Measuring
 
-@Suite("BatchTimer")
-struct BatchTimerTests {
+@Suite struct BatchTimerTests {
     @Test("a batch takes a millisecond, or has the maximum size")
     func batchesAreLongEnough() {
         let bounded = BatchTimer.measure(batches: 3, maximumOperations: 64) { _ in }

@@ -3,8 +3,7 @@ import Testing
 
 @testable import Measuring
 
-@Suite("Histogram")
-struct HistogramTests {
+@Suite struct HistogramTests {
     private static func numbers(_ count: Int, seed: UInt64, bits: UInt64) -> [UInt64] {
         var random = RandomStream(Seed(seed))
         return (0..<count).map { _ in

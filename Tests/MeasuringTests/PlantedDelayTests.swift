@@ -4,7 +4,7 @@
 
     @testable import Measuring
 
-    @Suite("PlantedDelay", .serialized)
+    @Suite(.serialized)
     struct PlantedDelayTests {
         private func systemTime() -> UInt64 {
             var time = timespec()

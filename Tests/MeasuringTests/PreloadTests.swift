@@ -2,8 +2,8 @@ import Testing
 
 @testable import Measuring
 
-@Suite("Preload: the environment of a child")
-struct PreloadEnvironmentTests {
+/// The environment of a child with the preloaded library.
+@Suite struct PreloadEnvironmentTests {
     @Test(
         "earlier preloaded libraries stay first, ours is last",
         arguments: [
@@ -41,8 +41,8 @@ struct PreloadEnvironmentTests {
     }
 }
 
-@Suite("DeviceCounter: bytes at a device of the run's own")
-struct DeviceCounterTests {
+/// Bytes at a device of the run's own.
+@Suite struct DeviceCounterTests {
     private let mounts = """
         21 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
         30 21 0:25 / /tmp rw - tmpfs tmpfs rw

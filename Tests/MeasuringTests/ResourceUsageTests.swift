@@ -3,7 +3,7 @@ import Testing
 
 @testable import Measuring
 
-@Suite("ResourceUsage", .serialized)
+@Suite(.serialized)
 struct ResourceUsageTests {
     @Test("bytes and calls of writes are counted, as the kernel counts them")
     func writesAreCounted() {
@@ -46,7 +46,7 @@ struct ResourceUsageTests {
         #expect(ProcessFile.anonymousBytes(processID: getpid()) ?? 0 > 0)
     }
 }
-@Suite("AllocationCounter", .serialized)
+@Suite(.serialized)
 struct AllocationCounterTests {
     @Test("allocations are counted one by one, with the requested bytes")
     func exact() throws {

@@ -1,7 +1,7 @@
 import Testing
 
 /// The commit witness: writes to logs, and their syncs. 0 nothing written, 1 synced, 2 grouped, 3 unsynced.
-@Suite("Preloaded library: commit witness", .enabled(if: PreloadedProgram.isPossible, "not under a sanitizer"))
+@Suite(.enabled(if: PreloadedProgram.isPossible, "not under a sanitizer"))
 struct CommitWitnessTests {
     @Test(
         "one thread's commits are judged by the order of writes and syncs",

@@ -1,7 +1,7 @@
 import Testing
 
 /// Every wrapped call, made once or a few times, and the exact counts.
-@Suite("Preloaded library: counts", .enabled(if: PreloadedProgram.isPossible, "not under a sanitizer"))
+@Suite(.enabled(if: PreloadedProgram.isPossible, "not under a sanitizer"))
 struct CountTests {
     @Test(
         "a write is counted with its bytes",

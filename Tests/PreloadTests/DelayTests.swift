@@ -1,7 +1,7 @@
 import Testing
 
 /// A slow disk: the delayed calls, and their real durations.
-@Suite("Preloaded library: delays", .enabled(if: PreloadedProgram.isPossible, "not under a sanitizer"))
+@Suite(.enabled(if: PreloadedProgram.isPossible, "not under a sanitizer"))
 struct DelayTests {
     @Test(
         "calls that wait for the device take the requested delay, and are counted",

@@ -2,7 +2,7 @@ import Platform
 import Testing
 
 /// Injected failures: exactly the chosen call fails.
-@Suite("Preloaded library: faults", .enabled(if: PreloadedProgram.isPossible, "not under a sanitizer"))
+@Suite(.enabled(if: PreloadedProgram.isPossible, "not under a sanitizer"))
 struct FaultTests {
     @Test(
         "the chosen call fails, those before and after it do not, and it is counted",

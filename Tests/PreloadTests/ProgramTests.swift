@@ -2,7 +2,7 @@ import Platform
 import Testing
 
 /// A real engine, and a real program in Swift.
-@Suite("Preloaded library: programs", .enabled(if: PreloadedProgram.isPossible, "not under a sanitizer"))
+@Suite(.enabled(if: PreloadedProgram.isPossible, "not under a sanitizer"))
 struct ProgramTests {
     private static let script = """
         import ctypes, sqlite3, sys

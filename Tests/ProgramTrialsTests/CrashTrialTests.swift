@@ -7,7 +7,7 @@ import Testing
 @testable import ProgramTrials
 
 /// Programs that survive a loss of power, and programs that do not.
-@Suite("Loss of power in any program", .enabled(if: PreloadFolder.records, "no program can be recorded here"))
+@Suite(.enabled(if: PreloadFolder.records, "no program can be recorded here"))
 struct CrashTrialTests {
     private static let careless = "echo one >{}/new; mv {}/new {}/rows; echo done"
     private static let careful = "echo one >{}/new; sync {}/new; mv {}/new {}/rows; sync {}; echo done"

@@ -8,8 +8,7 @@ import Testing
 @testable import ProgramTrials
 
 /// Readers that notice damage, and readers that do not.
-@Suite("Damage of any file")
-struct DamageTrialsTests {
+@Suite struct DamageTrialsTests {
     private static let rows = (0..<40).map { "row \($0) of the table\n" }.joined()
 
     private func report(

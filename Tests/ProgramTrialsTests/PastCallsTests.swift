@@ -7,7 +7,7 @@ import Testing
 @testable import ProgramTrials
 
 /// Calls that the recorder in the program misses: each is reported before a verdict.
-@Suite("Past calls", .enabled(if: PreloadFolder.records, "no program can be recorded here"))
+@Suite(.enabled(if: PreloadFolder.records, "no program can be recorded here"))
 struct PastCallsTests {
     /// Applies the operation of its first word to a file; its second word names a file elsewhere. Prints `none` if the
     /// system lacks the call.

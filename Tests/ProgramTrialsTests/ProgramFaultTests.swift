@@ -8,7 +8,7 @@ import Testing
 @testable import ProgramTrials
 
 /// Programs that handle a failed call, and programs with a mistake.
-@Suite("Faults of any program", .enabled(if: PreloadFolder.records, "no program can be recorded here"))
+@Suite(.enabled(if: PreloadFolder.records, "no program can be recorded here"))
 struct ProgramFaultTests {
     /// Writes a new file, syncs and renames it, and reports success at the end.
     private static let careful =

@@ -7,7 +7,7 @@ import Testing
 
 /// A program must not notice the recorder. Each word makes a program try one operation, and end with a status other
 /// than 0 if the result differs from that without a recorder.
-@Suite("Recorder: presence", .enabled(if: PreloadFolder.records, "no program can be recorded here"))
+@Suite(.enabled(if: PreloadFolder.records, "no program can be recorded here"))
 struct RecorderPresenceTests {
     private static let beginning = """
         #include <errno.h>

@@ -6,7 +6,7 @@ import Testing
 @testable import ProgramTrials
 
 /// A program's trace, and the findings of reading it.
-@Suite("Recorder", .enabled(if: PreloadFolder.records, "no program can be recorded here"))
+@Suite(.enabled(if: PreloadFolder.records, "no program can be recorded here"))
 struct RecorderTests {
     /// A run with all inputs of its judgement.
     private struct Kept {

@@ -6,8 +6,7 @@ import Testing
 
 @testable import ProgramTrials
 
-@Suite("Watched programs")
-struct WatchedProgramTests {
+@Suite struct WatchedProgramTests {
     private func shell(_ script: String, _ output: WatchedProgram.Output = .pipe) -> WatchedProgram {
         var program = WatchedProgram(["/bin/sh", "-c", script])
         program.output = output

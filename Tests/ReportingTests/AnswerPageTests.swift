@@ -3,8 +3,8 @@ import Testing
 
 @testable import Reporting
 
-@Suite("First screen of a report")
-struct AnswerPageTests {
+/// The first screen of a report.
+@Suite struct AnswerPageTests {
     private static func first(_ html: String) -> Substring { HTMLTests.section("verdict", of: html) }
 
     private static func text(_ markup: some StringProtocol) -> String {

@@ -4,8 +4,7 @@ import Testing
 
 @testable import Reporting
 
-@Suite("Archive site")
-struct ArchiveSiteTests {
+@Suite struct ArchiveSiteTests {
     private static let time = Metric("operation_ns", unit: "ns", .lowerIsBetter, .measured)
     private static let evil = "<script>alert(\"1\")</script>&'"
 

@@ -4,8 +4,7 @@ import Testing
 
 @testable import Reporting
 
-@Suite("The page of a comparison of builds")
-struct BuildComparisonPageTests {
+@Suite struct BuildComparisonPageTests {
     private static func result(_ test: Case, _ rate: Double, _ round: Int) -> CaseResult {
         var result = CaseResult(test: test, verdict: .pass, turn: Turn(round: round))
         result.samples = [

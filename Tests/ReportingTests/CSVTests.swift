@@ -4,8 +4,7 @@ import Testing
 
 @testable import Reporting
 
-@Suite("CSV report")
-struct CSVTests {
+@Suite struct CSVTests {
     /// A reader of RFC 4180, independent of the writer.
     static func parse(_ text: String) -> [[String]] {
         var rows: [[String]] = []

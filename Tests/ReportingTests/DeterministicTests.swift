@@ -5,8 +5,7 @@ import Testing
 
 @testable import Reporting
 
-@Suite("Deterministic report")
-struct DeterministicTests {
+@Suite struct DeterministicTests {
     /// The same run on another machine: all measurements differ, and cases ended in another order.
     static func elsewhere(_ run: Run) -> Run {
         var other = run

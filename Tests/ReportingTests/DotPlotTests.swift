@@ -4,8 +4,7 @@ import Testing
 
 @testable import Reporting
 
-@Suite("Dot plot")
-struct DotPlotTests {
+@Suite struct DotPlotTests {
     private static func draw(_ lines: [DotPlot.Line]) -> String {
         let both = Markup.build { DotPlot(title: "ratios", lines: lines).draw(&$0) }
         return String(both[..<(both.firstRange(of: "<svg class=\"fluid slim\"")?.lowerBound ?? both.endIndex)])

@@ -6,8 +6,7 @@ import Testing
 @testable import Reporting
 
 /// Every format for a run small enough to give the whole text here.
-@Suite("Exports")
-struct ExportTests {
+@Suite struct ExportTests {
     private static func histogram(_ values: [UInt64]) -> Histogram {
         var histogram = Histogram()
         for value in values { histogram.record(value) }

@@ -3,8 +3,7 @@ import Testing
 
 @testable import Reporting
 
-@Suite("Table of faults")
-struct FaultTableTests {
+@Suite struct FaultTableTests {
     /// Flips of two shapes, kills in two durability classes, and a case without trials.
     private static let run: Run = {
         var results: [CaseResult] = []

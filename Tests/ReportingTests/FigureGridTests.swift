@@ -4,8 +4,8 @@ import Testing
 
 @testable import Reporting
 
-@Suite("Rates of engines in one table")
-struct FigureGridTests {
+/// Rates of several engines in one table.
+@Suite struct FigureGridTests {
     private static func run() -> Run {
         var results: [CaseResult] = []
         func add(_ scenario: String, _ column: String, _ engine: String, _ group: String, _ value: Double) {

@@ -3,8 +3,7 @@ import Testing
 
 @testable import Reporting
 
-@Suite("Figure")
-struct FigureTests {
+@Suite struct FigureTests {
     @Test(
         "a number has three significant digits, and all before the point",
         arguments: [

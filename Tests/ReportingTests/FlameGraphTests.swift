@@ -4,8 +4,8 @@ import Testing
 
 @testable import Reporting
 
-@Suite("Page of a profile")
-struct FlameGraphTests {
+/// The page of a profile.
+@Suite struct FlameGraphTests {
     private static let stacks: FoldedStacks = {
         var stacks = FoldedStacks(unit: "samples")
         stacks.add(["main", "read<Row>(_:)"], cost: 750)

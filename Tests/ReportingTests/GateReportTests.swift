@@ -4,8 +4,7 @@ import Testing
 
 @testable import Reporting
 
-@Suite("Gate report")
-struct GateReportTests {
+@Suite struct GateReportTests {
     private static let test = Case(
         scenario: "commit", family: .workload, engine: "strata", dataset: "people|<&>", size: 10, parameters: [],
         seed: Seed(1), durability: .full)

@@ -5,8 +5,7 @@ import Testing
 
 @testable import Reporting
 
-@Suite("HTML report")
-struct HTMLTests {
+@Suite struct HTMLTests {
     /// The content of the element with that id, up to the next section.
     static func section(_ id: String, of html: String) -> Substring {
         guard let start = html.firstRange(of: "<section id=\"\(id)\"") else { return "" }

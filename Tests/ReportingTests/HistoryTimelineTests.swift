@@ -3,8 +3,7 @@ import Testing
 
 @testable import Reporting
 
-@Suite("HistoryTimeline")
-struct HistoryTimelineTests {
+@Suite struct HistoryTimelineTests {
     private static let witness = WitnessTimeline(
         title: "lost-update: one of two changes is lost", reasons: "T1 read 0 < 1.",
         rows: [

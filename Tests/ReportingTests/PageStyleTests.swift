@@ -67,8 +67,7 @@ private struct Light {
     }
 }
 
-@Suite("Colours and shape of pages")
-struct PageStyleTests {
+@Suite struct PageStyleTests {
     private static func value(_ name: String, isDark: Bool) throws -> String {
         let named = try #require((ColourStyle.named + ColourStyle.outcomes).first { $0.name == name }, "\(name)")
         return isDark ? named.dark : named.light

@@ -4,8 +4,7 @@ import Testing
 
 @testable import Reporting
 
-@Suite("Table of peers")
-struct PeerTableTests {
+@Suite struct PeerTableTests {
     /// Commits of four engines, a scan, a sweep, and the machine.
     static let run: Run = {
         var results: [CaseResult] = []

@@ -4,8 +4,7 @@ import Testing
 
 @testable import Reporting
 
-@Suite("Ratio of figures")
-struct RatioTests {
+@Suite struct RatioTests {
     private func ratio(_ run: Run, _ scenario: String, _ engine: String = "strata-storage") throws -> FigureRatio {
         let digest = RunDigest(run)
         let table = try #require(PeerTable(digest))

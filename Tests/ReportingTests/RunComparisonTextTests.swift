@@ -3,8 +3,7 @@ import Testing
 
 @testable import Reporting
 
-@Suite("RunComparison, for a terminal")
-struct RunComparisonTextTests {
+@Suite struct RunComparisonTextTests {
     private func text(_ a: Run, _ b: Run, width: Int = 80) -> String {
         Reporting.terminal(RunComparison(a, b), width: width, colour: false)
     }

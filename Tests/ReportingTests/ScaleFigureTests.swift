@@ -5,8 +5,8 @@ import Testing
 
 @testable import Reporting
 
-@Suite("Figures over size")
-struct ScaleFigureTests {
+/// Figures over the size of a database.
+@Suite struct ScaleFigureTests {
     /// `storage` has constant cost, `sqlite` ten times the cost for ten times the rows.
     static func run(sizes: [Int] = [10_000, 100_000, 1_000_000], rounds: Int = 7) -> Run {
         var results: [CaseResult] = []

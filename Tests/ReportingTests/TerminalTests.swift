@@ -4,8 +4,7 @@ import Testing
 
 @testable import Reporting
 
-@Suite("Terminal report")
-struct TerminalTests {
+@Suite struct TerminalTests {
     @Test("shows a question only with figures for it")
     func questions() {
         let whole = Reporting.terminal(PlausibleRun.run, width: 120, colour: false)

@@ -3,8 +3,7 @@ import Testing
 
 @testable import Reporting
 
-@Suite("Verdict on the page")
-struct VerdictPageTests {
+@Suite struct VerdictPageTests {
     private static func violation(
         _ scenario: String, _ family: Family, _ engine: String, outcome: Outcome = .refused,
         concern: Concern = .safety

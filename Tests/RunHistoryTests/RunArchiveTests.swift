@@ -7,8 +7,7 @@
 
     @testable import RunHistory
 
-    @Suite("RunArchive")
-    final class RunArchiveTests {
+    @Suite final class RunArchiveTests {
         private let directory: String
         private var path: String { directory + "/history.sqlite" }
 

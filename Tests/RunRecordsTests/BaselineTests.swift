@@ -3,8 +3,7 @@ import Testing
 
 @testable import RunRecords
 
-@Suite("Baseline")
-struct BaselineTests {
+@Suite struct BaselineTests {
     private func text() throws -> String { try Baseline.make(name: "b", of: [CountedRun.sound().run]).0.text }
 
     private func error(_ text: String) throws -> String {

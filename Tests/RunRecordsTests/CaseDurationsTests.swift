@@ -5,8 +5,7 @@ import Testing
 
 @testable import RunRecords
 
-@Suite("CaseDurations")
-struct CaseDurationsTests {
+@Suite struct CaseDurationsTests {
     private let machine = RunDirectoryTests.header([]).machine
 
     @Test("a case is recognized with any seed, on the same machine, with the same parameters")

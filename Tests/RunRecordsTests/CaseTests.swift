@@ -3,8 +3,7 @@ import Testing
 
 @testable import RunRecords
 
-@Suite("Case")
-struct CaseTests {
+@Suite struct CaseTests {
     static let example = Case(
         scenario: "bulk-insert", family: .workload, engine: "strata", dataset: "people", size: 1_000,
         parameters: [CaseParameter(name: "b", value: "2"), CaseParameter(name: "a", value: "1")], seed: Seed(7),

@@ -4,8 +4,7 @@ import Testing
 @testable import RunRecords
 
 /// The rounds of a plan last as long as its budget, so the last round may be cut.
-@Suite("Rounds that the budget cut")
-struct CutRoundTests {
+@Suite struct CutRoundTests {
     private func round(_ number: Int, _ side: Turn.Side = .measured, _ change: (inout CaseResult) -> Void = { _ in })
         -> CaseResult
     {

@@ -5,8 +5,7 @@ import Testing
 
 /// Every report once began with the warning of a busy machine: the load of the preceding build was attributed to the
 /// run.
-@Suite("Disturbance")
-struct DisturbanceTests {
+@Suite struct DisturbanceTests {
     private func result(others: Double?, steal: Double = 0, seconds: Double = 2, _ scenario: String = "a") -> CaseResult
     {
         var result = CaseResult(

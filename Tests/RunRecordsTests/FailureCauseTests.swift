@@ -3,8 +3,7 @@ import Testing
 
 @testable import RunRecords
 
-@Suite("FailureCause")
-struct FailureCauseTests {
+@Suite struct FailureCauseTests {
     @Test(
         "numbers, quoted data, directories and compared values are not part of a cause",
         arguments: [
@@ -69,8 +68,7 @@ struct FailureCauseTests {
     }
 }
 
-@Suite("FaultAddress")
-struct FaultAddressTests {
+@Suite struct FaultAddressTests {
     @Test("an address names a typed fault with its place, or a check")
     func kinds() {
         for kind in FaultKind.allCases where kind != .check {
@@ -91,8 +89,7 @@ struct FaultAddressTests {
     }
 }
 
-@Suite("SweepMap")
-struct SweepMapTests {
+@Suite struct SweepMapTests {
     private static let files = [
         SweepMap.File(name: "data", byteCount: 8_192, owners: [SweepMap.PageRange(name: "Dog", pages: 1..<2)]),
         SweepMap.File(name: "data.log", byteCount: 100),

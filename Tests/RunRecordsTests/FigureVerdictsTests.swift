@@ -6,8 +6,7 @@ import Testing
 
 @testable import RunRecords
 
-@Suite("FigureVerdicts")
-struct FigureVerdictsTests {
+@Suite struct FigureVerdictsTests {
     private let machine = RunDirectoryTests.header([]).machine
 
     private func verdict(_ engine: String, _ ratio: Double, label: String = "") -> FigureVerdict {

@@ -84,8 +84,7 @@ struct CountedRun {
     }
 }
 
-@Suite("Gate")
-struct GateTests {
+@Suite struct GateTests {
     private static let everything = [
         "syncs": "==", "allocations": "==", "file_bytes": "==", "instructions": "+0.5%",
     ]

@@ -4,8 +4,7 @@ import Testing
 
 @testable import RunRecords
 
-@Suite("Recorded runs and trends")
-struct RecordedRunTests {
+@Suite struct RecordedRunTests {
     private static let rate = Metric("rows_per_second", unit: "1/s", .higherIsBetter, .measured)
 
     /// Three rounds of one figure on each engine.

@@ -5,8 +5,7 @@ import Testing
 
 @testable import RunRecords
 
-@Suite("RunClaim")
-struct RunClaimTests {
+@Suite struct RunClaimTests {
     private let temporary: TemporaryDirectory
     private var path: String { temporary.path + "/run" }
 

@@ -3,8 +3,7 @@ import Testing
 
 @testable import RunRecords
 
-@Suite("RunComparison")
-struct RunComparisonTests {
+@Suite struct RunComparisonTests {
     private let sound = CountedRun.sound().run
 
     /// The same run, made again, with a change.

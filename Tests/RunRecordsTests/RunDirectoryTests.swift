@@ -7,8 +7,7 @@ import Testing
 
 @testable import RunRecords
 
-@Suite("RunDirectory")
-struct RunDirectoryTests {
+@Suite struct RunDirectoryTests {
     private let temporary: TemporaryDirectory
     private var directory: RunDirectory { RunDirectory(path: temporary.path + "/run") }
 
@@ -142,8 +141,7 @@ struct RunDirectoryTests {
     }
 }
 
-@Suite("Table")
-struct TableTests {
+@Suite struct TableTests {
     @Test("texts are stored consecutively and read by row")
     func textColumn() {
         let column = TextColumn(["", "a", "", "longer é", ""])

@@ -1,8 +1,7 @@
 import RunRecords
 import Testing
 
-@Suite("SalvageFigures")
-struct SalvageFiguresTests {
+@Suite struct SalvageFiguresTests {
     @Test("a line round-trips, and other text is refused")
     func lines() {
         var figures = SalvageFigures(fault: "zero")

@@ -3,8 +3,7 @@ import Testing
 
 @testable import RunRecords
 
-@Suite("Shard")
-struct ShardTests {
+@Suite struct ShardTests {
     private static func test(
         _ scenario: String, _ engine: String, size: Int = 0, threads: Int = 1, seed: UInt64 = 7
     ) -> Case {

@@ -5,8 +5,7 @@ import Testing
 @testable import RunRecords
 
 /// Headers of shards: matching ones, and refused ones.
-@Suite("ShardUnion")
-struct ShardUnionTests {
+@Suite struct ShardUnionTests {
     static let tests = (1...20).flatMap { threads in
         ["strata", "sqlite"].map { engine in
             Case(

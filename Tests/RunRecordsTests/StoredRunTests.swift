@@ -7,8 +7,7 @@ import Testing
 
 /// Decodes a run that `assay run smoke` wrote, with four of its cases: a sweep with causes, a case that does not apply,
 /// one with a distribution of latencies, one with sizes over time.
-@Suite("The records decode a stored run, and encode it byte for byte")
-struct StoredRunTests {
+@Suite struct StoredRunTests {
     static let directory = RunDirectory(
         path: #filePath.split(separator: "/").dropLast(2).reduce("") { $0 + "/" + $1 } + "/Fixtures/run-2")
 

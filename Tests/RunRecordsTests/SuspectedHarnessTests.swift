@@ -5,8 +5,7 @@ import Testing
 
 @testable import RunRecords
 
-@Suite("SuspectedHarness")
-struct SuspectedHarnessTests {
+@Suite struct SuspectedHarnessTests {
     private static let engines = ["strata", "sqlite", "lmdb", "rocksdb", "model"]
 
     private func result(

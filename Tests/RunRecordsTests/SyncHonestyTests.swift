@@ -4,8 +4,7 @@ import Testing
 
 @testable import RunRecords
 
-@Suite("SyncHonesty")
-struct SyncHonestyTests {
+@Suite struct SyncHonestyTests {
     private func result(_ engine: String, _ verdict: Verdict, restsOnSyncs: Bool) -> CaseResult {
         let test = Case(
             scenario: restsOnSyncs ? "recorded-power-loss" : "kill-mid-write", family: .crash, engine: engine,

@@ -2,8 +2,7 @@ import Seeds
 import Statistics
 import Testing
 
-@Suite("BootstrapInterval")
-struct BootstrapIntervalTests {
+@Suite struct BootstrapIntervalTests {
     @Test("equal seeds give equal bounds, which are values or lie halfway between two")
     func seeded() throws {
         let values = (1...41).map { Double($0 * $0) }

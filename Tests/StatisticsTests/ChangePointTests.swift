@@ -5,8 +5,7 @@ import Testing
 @testable import Statistics
 
 /// The claims of docs/decisions/0044-change-points.md, checked on simulated series of ratios.
-@Suite("Change points")
-struct ChangePointTests {
+@Suite struct ChangePointTests {
     /// Logarithms of ratios with `noise`, whose levels change at `steps`.
     static func series(
         _ count: Int, noise: Double, memory: Double = 0, steps: [(from: Int, factor: Double)] = [], seed: Int

@@ -2,8 +2,7 @@ import Seeds
 import Statistics
 import Testing
 
-@Suite("ComparisonConclusion")
-struct ComparisonConclusionTests {
+@Suite struct ComparisonConclusionTests {
     private func batch(_ finding: SideComparison.Finding) throws -> SideComparison {
         let factor: Double =
             switch finding {

@@ -82,9 +82,7 @@ var isRelease: Bool {
 }
 
 /// The claims of docs/decisions/0021-ab.md, checked on thousands of simulated sessions.
-@Suite(
-    "The rule of paired comparison, simulated",
-    .enabled(if: isRelease, "the rule is the same in debug, where thousands of sessions take minutes"))
+@Suite(.enabled(if: isRelease, "the rule is the same in debug, where thousands of sessions take minutes"))
 struct ComparisonSimulationTests {
     struct Noise: Sendable, CustomTestStringConvertible {
         var spread: Double

@@ -2,8 +2,7 @@ import Seeds
 import Statistics
 import Testing
 
-@Suite("MedianInterval")
-struct MedianIntervalTests {
+@Suite struct MedianIntervalTests {
     @Test("seven values have their smallest and largest as bounds, five have none")
     func sevenValues() throws {
         let interval = try #require(MedianInterval([5, 1, 4, 2, 3, 7, 6]))

@@ -1,8 +1,7 @@
 import Statistics
 import Testing
 
-@Suite("PairedRatio")
-struct PairedRatioTests {
+@Suite struct PairedRatioTests {
     private func pairs(_ ratios: [Double]) -> [(own: Double, other: Double)] {
         ratios.enumerated().map { (own: 100 * $0.element * Double($0.offset + 1), other: 100 * Double($0.offset + 1)) }
     }

@@ -3,8 +3,7 @@ import Seeds
 import Statistics
 import Testing
 
-@Suite("PowerLaw")
-struct PowerLawTests {
+@Suite struct PowerLawTests {
     static let sizes = [1e4, 1e5, 1e6, 1e7]
 
     /// Rounds on a machine that is slower in some rounds, with individually disturbed figures.

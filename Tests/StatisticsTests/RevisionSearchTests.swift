@@ -2,8 +2,7 @@ import Seeds
 import Statistics
 import Testing
 
-@Suite("RevisionSearch")
-struct RevisionSearchTests {
+@Suite struct RevisionSearchTests {
     /// Searches a line with a known first bad revision. Returns the conclusion, and the number of measured revisions.
     private func search(
         count: Int, first: Int, skipped: Set<Int> = []
@@ -80,8 +79,7 @@ struct RevisionSearchTests {
 }
 
 /// Whole searches on a machine with known noise, by sessions of `assay ab`.
-@Suite("Searches for a slower revision, simulated")
-struct SimulatedSearchTests {
+@Suite struct SimulatedSearchTests {
     struct Outcome {
         var right = 0
         /// A range that contains the right revision.

@@ -4,8 +4,7 @@ import Testing
 
 @testable import Statistics
 
-@Suite("SequentialRatio")
-struct SequentialRatioTests {
+@Suite struct SequentialRatioTests {
     private func pairs(_ ratios: [Double]) -> [(own: Double, other: Double)] {
         ratios.map { (own: 100 * $0, other: 100) }
     }

@@ -3,8 +3,7 @@ import Seeds
 import Statistics
 import Testing
 
-@Suite("SideComparison")
-struct SideComparisonTests {
+@Suite struct SideComparisonTests {
     private func comparison(
         _ ratios: [Double], higherIsBetter: Bool = true, threshold: Double = 0.03
     ) throws -> SideComparison {

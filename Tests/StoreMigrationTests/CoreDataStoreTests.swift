@@ -4,8 +4,7 @@ import StoreMigration
 import Testing
 
 #if SQLite
-    @Suite("CoreDataStore")
-    struct CoreDataStoreTests {
+    @Suite struct CoreDataStoreTests {
         let place: MigrationPlace
         var path: String { place.path + "/old.sqlite" }
 

@@ -1,8 +1,7 @@
 import StoreMigration
 import Testing
 
-@Suite("DoubleWriter")
-struct DoubleWriterTests {
+@Suite struct DoubleWriterTests {
     let place: MigrationPlace
     let old = StoreInMemory([MigrationPlace.model])
     let new = StoreInMemory([MigrationPlace.model])

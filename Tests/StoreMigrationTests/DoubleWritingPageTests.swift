@@ -6,8 +6,7 @@ import Testing
 
 #if SQLite
     /// The code of docs/double-writing.md.
-    @Suite("docs/double-writing.md")
-    struct DoubleWritingPageTests {
+    @Suite struct DoubleWritingPageTests {
         final class User: Object {
             @Persisted(primaryKey: true) var id = ""
             @Persisted var name = ""

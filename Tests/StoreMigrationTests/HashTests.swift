@@ -3,8 +3,8 @@ import Testing
 
 @testable import StoreMigration
 
-@Suite("RangeHashes, RecordHash")
-struct HashTests {
+/// `RangeHashes` and `RecordHash`.
+@Suite struct HashTests {
     @Test("values of different kinds, and neighbouring values, have different hashes")
     func recordHashes() {
         let model = RecordModel(

@@ -6,8 +6,7 @@ import Testing
 
 #if SQLite
     /// A store of Core Data and the file of its import, as the two sides of a migration.
-    @Suite("CoreDataStore and the imported file")
-    struct ImportedStoreTests {
+    @Suite struct ImportedStoreTests {
         let place: MigrationPlace
         var path: String { place.path + "/old.sqlite" }
         var imported: String { place.path + "/imported.strata" }

@@ -6,7 +6,7 @@ import Testing
 #if SQLite
     /// A child writes both stores and is killed at a call; this process opens its files. The sides are compared by
     /// complete reads, without a reconciler, which would mend them.
-    @Suite("DoubleWriter: killed at each call", .enabled(if: Worker.isPossible, "not under a sanitizer"))
+    @Suite(.enabled(if: Worker.isPossible, "not under a sanitizer"))
     struct KilledWriterTests {
         @Test(
             "after a death at any call the next process makes both stores equal, with all acknowledged batches",

@@ -2,8 +2,7 @@ import Foundation
 import StoreMigration
 import Testing
 
-@Suite("Reconciler")
-struct ReconcilerTests {
+@Suite struct ReconcilerTests {
     let place: MigrationPlace
     let old = StoreInMemory([MigrationPlace.model])
     let new = StoreInMemory([MigrationPlace.model])

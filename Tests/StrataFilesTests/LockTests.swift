@@ -2,8 +2,7 @@ import Foundation
 import StrataFiles
 import Testing
 
-@Suite("Locks")
-struct LockTests {
+@Suite struct LockTests {
     @Test("a closed file has no lock, although a map keeps it open")
     func closedWithMap() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("lock-\(UUID())").path

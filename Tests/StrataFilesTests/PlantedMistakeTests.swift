@@ -3,8 +3,7 @@
     import StrataFiles
     import Testing
 
-    @Suite("PlantedMistake")
-    struct PlantedMistakeTests {
+    @Suite struct PlantedMistakeTests {
         @Test("a process has exactly the mistake that its environment names")
         func chosen() {
             let named = getenv(PlantedMistake.variable).map { String(cString: $0) }

@@ -11,7 +11,8 @@ import Testing
 
     /// A file of 370 KB was extended to 100 GB, and both its slots were lost: on a file system in memory reading each
     /// hole once allocated it, until the kernel killed the process at 22 GB.
-    @Suite(.serialized) struct SparseFileTests {
+    @Suite(.serialized)
+    struct SparseFileTests {
         private static let folder = "/dev/shm"
         private static let isInMemory: Bool = {
             guard let mounts = fopen("/proc/mounts", "r") else { return false }

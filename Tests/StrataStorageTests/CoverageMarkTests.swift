@@ -7,7 +7,8 @@ import Testing
 @testable import StrataStorage
 
 /// Rare branches of the code that only damage, a full disk or a read-only open reaches, and simulated crashes never do.
-@Suite(.enabled(if: CoverageMarks.areCounted)) struct CoverageMarkTests {
+@Suite(.enabled(if: CoverageMarks.areCounted))
+struct CoverageMarkTests {
     private func options(_ image: FileImages.Image, readOnly: Bool = false) throws -> StoreOptions {
         var options = try FileImages.options(on: FileImages.Disk(image))
         options.readOnly = readOnly

@@ -7,8 +7,8 @@ import Testing
 
 @testable import MigrationScenarios
 
-@Suite("Scenarios about leaving another store")
-struct MigrationScenarioTests {
+/// Scenarios about leaving another store.
+@Suite struct MigrationScenarioTests {
     private static func wrong(_ report: CaseReport) -> [String] {
         report.trials.map { "\($0.address): \($0.detail)" } + (report.isInconclusive ? report.messages : [])
     }

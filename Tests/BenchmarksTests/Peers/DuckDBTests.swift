@@ -7,8 +7,7 @@ import Testing
 
 /// DuckDB comes from an optional library; `EngineAgreementTests` compares its contents with the model, like every
 /// engine's.
-@Suite("DuckDB")
-struct DuckDBTests {
+@Suite struct DuckDBTests {
     private static let packages: [String: [String]] = [
         "/env/lib": ["python3.9", "python3.12"], "/env/lib/python3.12/site-packages": ["_duckdb.abi3.so", "duckdb"],
         "/env/lib/python3.9/site-packages": ["_duckdb.cpython-39-x86_64-linux-gnu.so"],

@@ -80,8 +80,7 @@ private final class ScriptedSession: KeyValueSession {
     func newestVersion() -> ScriptedStore { store }
 }
 
-@Suite("Session on a key-value store")
-struct KeyValueSessionTests {
+@Suite struct KeyValueSessionTests {
     /// Three rows whose keys are their indexes, or rows of the same values without an own key.
     private func rows(hasKeys: Bool) -> TableSet {
         let numbers = Column("number", .integer([0, 1, 2]))

@@ -9,8 +9,7 @@
     @testable import LMDBEngine
     @testable import Scenarios
 
-    @Suite("Sessions on LMDB")
-    struct LMDBSessionTests {
+    @Suite struct LMDBSessionTests {
         typealias Role = any KeyedRowSession & TableSession & SnapshotSession & CompactionSession & TransactionSession
 
         private static let reads = PointReads(table: "Person", keys: [7], columns: KeyedContent.rows.columns)

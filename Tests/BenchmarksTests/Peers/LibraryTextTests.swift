@@ -3,8 +3,8 @@ import Testing
 
 @testable import LibraryEngine
 
-@Suite("Texts by which a library describes itself")
-struct LibraryTextTests {
+/// Texts by which a library describes itself.
+@Suite struct LibraryTextTests {
     @Test("settings are a name and a value each, in the order of the library")
     func settings() throws {
         let settings = try LibraryText.settings("cache = 1 MiB\n\n sync=fsync = yes\n")

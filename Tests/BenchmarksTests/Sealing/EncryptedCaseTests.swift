@@ -8,8 +8,7 @@ import Testing
 @testable import Scenarios
 
 #if Crypto
-    @Suite("Cases of encrypted databases")
-    struct EncryptedCaseTests {
+    @Suite struct EncryptedCaseTests {
         static let engines = ["strata-storage", "strata"]
 
         private static func encrypted(_ name: String) throws -> any Engine {

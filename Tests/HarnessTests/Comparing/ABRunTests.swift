@@ -7,7 +7,7 @@ import Testing
 @testable import Harness
 
 /// `assay ab` by the real executable and real processes. Programs that differ are scripts in front of it.
-@Suite("assay ab", .serialized)
+@Suite(.serialized)
 struct ABRunTests {
     private let directory: TestDirectory
     private let program: String

@@ -8,7 +8,7 @@ import Testing
 @testable import Harness
 
 /// `assay bisect` by the real executable, on a line of revisions that are scripts in front of it.
-@Suite("assay bisect", .serialized)
+@Suite(.serialized)
 struct BisectRunTests {
     private let directory: TestDirectory
     private let repository: TestRepository

@@ -4,8 +4,7 @@ import Testing
 @testable import Harness
 
 /// `assay compare` by the real executable, on runs that it made.
-@Suite("assay compare")
-struct CompareRunTests {
+@Suite struct CompareRunTests {
     private let directory: TestDirectory
 
     init() throws {

@@ -6,8 +6,7 @@ import Testing
 @testable import Harness
 
 /// Sessions of simulated programs, whose measurements follow from a seed.
-@Suite("PairedSession")
-struct PairedSessionTests {
+@Suite struct PairedSessionTests {
     private static func test(_ scenario: String, engine: String = "model") -> Case {
         Case(
             scenario: scenario, family: .workload, engine: engine, dataset: "people", size: 100, parameters: [],

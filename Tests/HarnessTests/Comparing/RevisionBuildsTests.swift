@@ -4,8 +4,7 @@ import Testing
 
 @testable import Harness
 
-@Suite("RevisionBuilds")
-struct RevisionBuildsTests {
+@Suite struct RevisionBuildsTests {
     private let test: TestRepository
 
     init() throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import Harness
 
 /// Commands that build revisions, by the real executable, with a stand-in for the compiler.
-@Suite("Commands on revisions", .serialized)
+@Suite(.serialized)
 struct RevisionRunTests {
     private let directory: TestDirectory
     private let repository: TestRepository

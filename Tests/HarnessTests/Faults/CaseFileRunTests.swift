@@ -5,8 +5,7 @@ import Testing
 @testable import Harness
 
 /// Case files from end to end, by the real executable: a run keeps them, and a replay repeats its failures.
-@Suite("Case files of runs")
-struct CaseFileRunTests {
+@Suite struct CaseFileRunTests {
     private let directory: TestDirectory
     private var run: String { directory.path + "/run" }
 

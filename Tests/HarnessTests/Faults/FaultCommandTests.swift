@@ -6,7 +6,7 @@ import Testing
 @testable import Harness
 
 /// `assay damage`, `eio`, `full` and `kill` by their command lines.
-@Suite("Fault commands", .enabled(if: AssayProcess.executable != nil, "no assay beside the tests"))
+@Suite(.enabled(if: AssayProcess.executable != nil, "no assay beside the tests"))
 struct FaultCommandTests {
     @Test("impossible requests are refused, with the remedy")
     func refused() throws {

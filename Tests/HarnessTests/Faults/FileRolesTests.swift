@@ -3,8 +3,7 @@ import Testing
 
 @testable import Harness
 
-@Suite("FileRoles")
-struct FileRolesTests {
+@Suite struct FileRolesTests {
     /// Three libraries once lost the same data in their logs, and each was reported with another cause.
     @Test("a file's name is replaced by its role")
     func named() throws {

@@ -5,8 +5,7 @@ import Testing
 @testable import Harness
 
 /// `assay replay --keep`, by the real executable.
-@Suite("Kept databases")
-struct KeptDatabaseTests {
+@Suite struct KeptDatabaseTests {
     private let directory: TestDirectory
     private var run: String { directory.path + "/run" }
     private var kept: String { directory.path + "/kept" }

@@ -5,8 +5,7 @@ import Testing
 @testable import Harness
 
 /// Kills real writers, by the real executable.
-@Suite("Killed writers")
-struct KillTests {
+@Suite struct KillTests {
     /// Each trial is a process that commits, is killed at a moment chosen by the seed, and whose files are opened again
     /// by another one. Bounded by the plan's budget.
     @Test("200 killed writers of Strata lose nothing acknowledged and leave nothing torn") func kills() throws {

@@ -5,8 +5,7 @@ import Testing
 @testable import Harness
 
 /// Programs with a publicly known answer: `Tools/known-truths`, its table and its page.
-@Suite("Known truths")
-struct KnownTruthTests {
+@Suite struct KnownTruthTests {
     private struct Row {
         var name: String
         var fields: [String: String] = [:]

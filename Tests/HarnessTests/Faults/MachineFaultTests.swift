@@ -7,7 +7,7 @@ import Testing
 @testable import Harness
 
 /// Failures of the machine are no verdicts on an engine.
-@Suite("Faults of the machine", .serialized)
+@Suite(.serialized)
 struct MachineFaultTests {
     private let directory: TestDirectory
     private let shell: ShellProcess

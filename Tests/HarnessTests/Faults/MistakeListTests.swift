@@ -5,8 +5,7 @@ import Testing
 
 @testable import Harness
 
-@Suite("MistakeList")
-struct MistakeListTests {
+@Suite struct MistakeListTests {
     private static let content = ["last-byte", "row-dropped"]
 
     private var registries: Registries {
@@ -61,8 +60,7 @@ struct MistakeListTests {
     }
 }
 
-@Suite("SelfTestVerdict")
-struct SelfTestVerdictTests {
+@Suite struct SelfTestVerdictTests {
     private func result(_ scenario: String, _ mistake: String?, _ verdict: Verdict) -> MistakenResult {
         let test = Case(
             scenario: scenario, family: .planted, engine: "memory", dataset: "", size: 0, parameters: [], seed: Seed(1),

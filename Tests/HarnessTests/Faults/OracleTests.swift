@@ -4,8 +4,7 @@ import Testing
 
 @testable import Harness
 
-@Suite("DamageOracle")
-struct DamageOracleTests {
+@Suite struct DamageOracleTests {
     private func judge(_ fault: MemoryEngine.Fault) -> Outcome {
         let engine = MemoryEngine(fault: fault, data: SmallData.tables)
         return DamageOracle.judge(
@@ -42,8 +41,7 @@ struct DamageOracleTests {
     }
 }
 
-@Suite("FullReadComparison")
-struct FullReadComparisonTests {
+@Suite struct FullReadComparisonTests {
     private static func rows(_ oracle: ExactOracle, _ change: (String, Int, inout [Value]) -> Void)
         -> FullReadComparison
     {
@@ -87,8 +85,7 @@ struct FullReadComparisonTests {
     }
 }
 
-@Suite("ExactOracle")
-struct ExactOracleTests {
+@Suite struct ExactOracleTests {
     @Test("digests of point reads, queries and walks are those of the data")
     func digests() {
         let oracle = ExactOracle(SmallData.tables)
@@ -117,8 +114,7 @@ struct ExactOracleTests {
     }
 }
 
-@Suite("IncrementSum")
-struct IncrementSumTests {
+@Suite struct IncrementSumTests {
     @Test("a final value below the acknowledged increments is a lost update, above the attempted an invention")
     func finalValue() {
         let outcomes = (101...104).map {
@@ -128,8 +124,7 @@ struct IncrementSumTests {
     }
 }
 
-@Suite("VerdictRule")
-struct VerdictRuleTests {
+@Suite struct VerdictRuleTests {
     private struct Probe: Scenario {
         let slug = "probe"
         let family = Family.corruption

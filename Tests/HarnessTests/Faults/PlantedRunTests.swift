@@ -8,7 +8,7 @@ import Testing
 @testable import Harness
 
 /// Plants failures in the harness, with the real executable and real processes.
-@Suite("Planted failures", .serialized)
+@Suite(.serialized)
 struct PlantedRunTests {
     private let directory: TestDirectory
     private var runPath: String { directory.path + "/run" }

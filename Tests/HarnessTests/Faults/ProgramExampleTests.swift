@@ -5,8 +5,7 @@ import Testing
 @testable import Harness
 
 /// Known crash bugs of common programs, which `assay crash` finds: `Examples/Programs`.
-@Suite("Examples of programs that a crash breaks")
-struct ProgramExampleTests {
+@Suite struct ProgramExampleTests {
     private static let directory = SourceTree.root + "/Examples/Programs"
 
     private struct Example {

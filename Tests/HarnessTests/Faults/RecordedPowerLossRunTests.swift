@@ -6,8 +6,7 @@
     @testable import Harness
 
     /// `recorded-power-loss` by the real executable, on engines with known losses.
-    @Suite("Recorded power losses of runs")
-    struct RecordedPowerLossRunTests {
+    @Suite struct RecordedPowerLossRunTests {
         private let directory: TestDirectory
         private var plan: String { directory.path + "/plan.json5" }
 

@@ -7,7 +7,7 @@ import Testing
 @testable import Harness
 
 /// `assay baseline` and `assay gate` by the real executable, on real runs.
-@Suite("assay gate", .serialized, .disabled(if: KernelCalls.hasThreadSanitizer, "no library is preloaded there"))
+@Suite(.serialized, .disabled(if: KernelCalls.hasThreadSanitizer, "no library is preloaded there"))
 struct GateRunTests {
     private let directory: TestDirectory
     private let shell: ShellProcess

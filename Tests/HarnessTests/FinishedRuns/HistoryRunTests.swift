@@ -6,8 +6,7 @@ import Testing
 @testable import Harness
 
 /// `assay history` by the real executable, on synthetic runs.
-@Suite("assay history")
-struct HistoryRunTests {
+@Suite struct HistoryRunTests {
     private let directory: TestDirectory
 
     init() throws {

@@ -4,8 +4,7 @@ import Testing
 @testable import Harness
 
 /// The commands in a report must work.
-@Suite("Commands of a report")
-struct ReportCommandTests {
+@Suite struct ReportCommandTests {
     @Test("every command that a real report prints runs")
     func commands() throws {
         let directory = try TestDirectory()

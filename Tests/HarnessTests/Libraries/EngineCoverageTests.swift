@@ -11,8 +11,7 @@ import Testing
     import Foundation
 #endif
 
-@Suite("EngineCoverage")
-struct EngineCoverageTests {
+@Suite struct EngineCoverageTests {
     @Test("a scenario counts for an engine with all its requirements; tunings of one engine count once")
     func counts() {
         var registries = Registries()

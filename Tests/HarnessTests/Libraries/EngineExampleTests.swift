@@ -6,8 +6,7 @@ import Testing
 @testable import Harness
 
 /// The adapters of Examples/Engines, if their engines are installed.
-@Suite("Engines of the examples")
-struct EngineExampleTests {
+@Suite struct EngineExampleTests {
     private struct Example {
         var folder: String
         var library: String

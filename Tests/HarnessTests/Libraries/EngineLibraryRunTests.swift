@@ -5,7 +5,7 @@ import Testing
 @testable import Harness
 
 /// Runs on an engine of a shared library, by the real executable.
-@Suite("Runs on an engine library", .serialized)
+@Suite(.serialized)
 struct EngineLibraryRunTests {
     private let directory: TestDirectory
     private let shell: ShellProcess

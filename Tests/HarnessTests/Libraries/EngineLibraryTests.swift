@@ -5,8 +5,7 @@ import Testing
 @testable import Harness
 
 /// Engines from shared libraries, with the real executable: clang builds the library from Tests/EngineLibraries.
-@Suite("Engine libraries")
-struct EngineLibraryTests {
+@Suite struct EngineLibraryTests {
     private let directory: TestDirectory
     private let shell: ShellProcess
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Harness
 
 /// Libraries of peers that the command line names, by the real executable.
-@Suite("Runs on a peer's library", .serialized)
+@Suite(.serialized)
 struct PeerLibraryRunTests {
     /// The library of this machine, with which the program is linked if the trait LMDB is on.
     private static let lmdb: String? = {

@@ -7,8 +7,7 @@ import Testing
 
 /// A library's symbol table shows whether it was built with assertions: Debian's RocksDB and LevelDB were once measured
 /// as if they had none.
-@Suite("Shared objects")
-struct SharedObjectTests {
+@Suite struct SharedObjectTests {
     private static func library(_ flags: String) throws -> [UInt8] {
         let directory = try TestDirectory()
         let shell = try ShellProcess(directory)

@@ -6,8 +6,7 @@ import Testing
 
 @testable import Harness
 
-@Suite("Condition")
-struct ConditionTests {
+@Suite struct ConditionTests {
     private func cases(_ parameters: String, scenario: String = "plain") throws(PlanError) -> [Case] {
         var registries = Registries()
         let rounds = [ScenarioParameter("rounds", .size, default: 2, summary: "")]
@@ -62,8 +61,7 @@ struct ConditionTests {
     }
 }
 
-@Suite("PageCache")
-struct PageCacheTests {
+@Suite struct PageCacheTests {
     @Test("dropped pages leave the page cache; a mapped page stays, and is reported")
     func drops() throws {
         let directory = try ScratchDirectory.make(in: "/var/tmp")
@@ -91,8 +89,7 @@ struct PageCacheTests {
     }
 }
 
-@Suite("MemoryGroup")
-struct MemoryGroupTests {
+@Suite struct MemoryGroupTests {
     @Test("a cgroup is used only if it has the memory controller and delegates it; otherwise the lack is named")
     func places() throws {
         let directory = try ScratchDirectory.make(in: "/tmp")

@@ -4,8 +4,7 @@ import Testing
 
 @testable import Harness
 
-@Suite("FigureDoubts")
-struct FigureDoubtsTests {
+@Suite struct FigureDoubtsTests {
     private struct Commits: Scenario {
         let slug = "commits"
         let family = Family.workload

@@ -5,8 +5,7 @@ import Testing
 
 @testable import Harness
 
-@Suite("Verification of figures")
-struct FigureVerificationTests {
+@Suite struct FigureVerificationTests {
     private static let figure = ControlledFigure(
         name: "speed", workload: "speed", parameters: [], controlArguments: [], engines: nil, repeats: 1,
         isPrepared: false, values: [ControlledFigure.Value(metric: "rows_per_second", label: "", member: "value")])

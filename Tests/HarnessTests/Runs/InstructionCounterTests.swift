@@ -4,8 +4,7 @@ import Testing
 
 @testable import Harness
 
-@Suite("InstructionCounter")
-struct InstructionCounterTests {
+@Suite struct InstructionCounterTests {
     @Test("the count is the summary at the end of cachegrind's file, and a file without one has none")
     func summary() {
         #expect(InstructionCounter.count("events: Ir\nfn=a\n1 2\nsummary: 76433787\n") == 76_433_787)

@@ -7,8 +7,7 @@
     @testable import Harness
 
     /// The looks of a run (evaluations of its comparisons after 6, 12 and 24 rounds), by the real executable.
-    @Suite("Looks of a run")
-    struct LookRunTests {
+    @Suite struct LookRunTests {
         private let directory: TestDirectory
         private let most = 12
 

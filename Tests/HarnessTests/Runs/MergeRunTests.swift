@@ -5,8 +5,7 @@ import Testing
 @testable import Harness
 
 /// Shards and `assay merge` by the real executable.
-@Suite("assay merge")
-struct MergeRunTests {
+@Suite struct MergeRunTests {
     private let directory: TestDirectory
     private static let count = 3
 

@@ -24,8 +24,8 @@ private final class TestClock: PacerClock {
     }
 }
 
-@Suite("Open loop")
-struct PacerTests {
+/// An open loop: operations begin at their times, however long the earlier ones take.
+@Suite struct PacerTests {
     /// One thread at 800 requests a second with a millisecond of work each, and once, in the middle, `stall` more.
     private func run(
         stall: UInt64, spacing: ArrivalSchedule.Spacing = .constant

@@ -4,8 +4,7 @@ import Testing
 
 @testable import Harness
 
-@Suite("PlanBudget")
-struct PlanBudgetTests {
+@Suite struct PlanBudgetTests {
     private var registries: Registries {
         var registries = Registries()
         registries.scenarios.register(EmptyScenario(slug: "commit"))

@@ -5,8 +5,7 @@ import Testing
 
 @testable import Harness
 
-@Suite("Plan")
-struct PlanTests {
+@Suite struct PlanTests {
     private func read(_ text: String) throws(PlanError) -> Plan {
         try Plan.read(text, name: "p", file: "p.json5")
     }

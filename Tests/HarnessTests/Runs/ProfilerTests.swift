@@ -4,8 +4,7 @@ import Testing
 
 @testable import Harness
 
-@Suite("Profiler")
-struct ProfilerTests {
+@Suite struct ProfilerTests {
     @Test("a callgrind file becomes stacks: the cost of a shared callee is divided among its callers by cost")
     func callgrind() {
         let file = CallgrindFile(

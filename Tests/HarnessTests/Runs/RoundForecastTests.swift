@@ -4,8 +4,7 @@ import Testing
 
 @testable import Harness
 
-@Suite("RoundForecast")
-struct RoundForecastTests {
+@Suite struct RoundForecastTests {
     private func planned(_ scenario: String, _ engine: String, isHeadline: Bool = true) -> PlannedCase {
         var planned = PlannedCase(
             Case(

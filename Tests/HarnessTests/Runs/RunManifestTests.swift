@@ -5,8 +5,7 @@ import Testing
 
 @testable import Harness
 
-@Suite("RunManifest")
-struct RunManifestTests {
+@Suite struct RunManifestTests {
     @Test("the manifest decodes the file of a stored run, and encodes it byte for byte")
     func stored() throws {
         let fixtures = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 } + "/Fixtures"

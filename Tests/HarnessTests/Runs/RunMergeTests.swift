@@ -7,8 +7,7 @@ import Testing
 @testable import Harness
 
 /// Merges directories of shards in process.
-@Suite("RunMerge")
-struct RunMergeTests {
+@Suite struct RunMergeTests {
     private let directory: TestDirectory
     private static let tests = (1...9).flatMap { threads in
         ["strata", "sqlite"].map { engine in

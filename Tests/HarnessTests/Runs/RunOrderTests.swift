@@ -4,8 +4,7 @@ import Testing
 
 @testable import Harness
 
-@Suite("RunOrder")
-struct RunOrderTests {
+@Suite struct RunOrderTests {
     private func planned(_ scenario: String, _ engine: String, headline: Bool = true) -> PlannedCase {
         PlannedCase(
             test: Case(

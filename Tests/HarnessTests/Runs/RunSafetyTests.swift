@@ -6,8 +6,9 @@ import Testing
 
 @testable import Harness
 
+/// Runs harm no other process.
 /// Real runs in unsuitable directories, limits and file systems.
-@Suite("Runs harm no other process", .serialized)
+@Suite(.serialized)
 struct RunSafetyTests {
     private let directory: TestDirectory
     private let shell: ShellProcess

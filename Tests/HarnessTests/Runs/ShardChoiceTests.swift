@@ -3,8 +3,7 @@ import Testing
 
 @testable import Harness
 
-@Suite("ShardChoice")
-struct ShardChoiceTests {
+@Suite struct ShardChoiceTests {
     private func choose(_ text: String, _ variables: [String: String] = [:]) throws -> String {
         let choice = try ShardChoice(text) { variables[$0] }
         return "\(choice.shard) \(choice.source)"

@@ -6,8 +6,7 @@ import Testing
 @testable import Harness
 
 /// A clock that went back for one reading once gave a latency of 584 years, with status 0.
-@Suite("Stepped clock")
-struct SteppedClockTests {
+@Suite struct SteppedClockTests {
     private func failure(_ metric: String, unit: String, _ value: Double, statistic: String = "max") -> String? {
         var result = CaseResult(
             test: Case(

@@ -4,8 +4,7 @@ import Testing
 
 @testable import Harness
 
-@Suite("WorkerEnvironment")
-struct WorkerEnvironmentTests {
+@Suite struct WorkerEnvironmentTests {
     @Test("the preloaded library is added, and nothing else changes")
     func added() {
         let inherited: [EnvironmentVariable] = ["PATH=/bin", "LD_PRELOAD=/a/other.so", "TERM=xterm"]

@@ -4,8 +4,7 @@ import Testing
 
 @testable import Harness
 
-@Suite("WorkerRequest")
-struct WorkerRequestTests {
+@Suite struct WorkerRequestTests {
     private static func request(_ files: EngineFiles) -> WorkerRequest {
         var request = WorkerRequest.blank
         request.files = files

@@ -10,7 +10,8 @@ import Testing
 /// For longer runs: `SIMULATION_SEED=77 SIMULATION_SECONDS=600 swift test --filter StoreSimulationTests`, and in
 /// addition `SIMULATION_FULL=1` for all of the fault model. For one state, with its seed:
 /// `SIMULATION_ADDRESS='crash:op=17,state=0x3fa2'`; one failed operation: `SIMULATION_FAULT=38`.
-@Suite(.serialized) struct StoreSimulationTests {
+@Suite(.serialized)
+struct StoreSimulationTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let firstSeed = environment["SIMULATION_SEED"].flatMap(UInt64.init) ?? 1
     /// Whether to use the full fault model; a smaller one allows more histories in a short time.

@@ -6,7 +6,8 @@ import Testing
 
 /// A process dies between a write and its sync. The next process finds the write in the page cache and builds on it,
 /// then power is lost. The dead process's write may be lost then; later writes that depend on it must not be.
-@Suite(.serialized) struct UnsyncedDeathTests {
+@Suite(.serialized)
+struct UnsyncedDeathTests {
     /// A recovery once wrote its own slot first. After the dead process's slot was lost, two clean slots of different
     /// versions remained (`slotsDiffer`).
     @Test("a header slot that a dead process did not sync can be lost later", arguments: [1, 3] as [UInt64])

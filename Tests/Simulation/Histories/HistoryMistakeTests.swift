@@ -9,7 +9,8 @@ import Testing
 @testable import StrataRepair
 
 /// Random histories over storage with a planted mistake, which they must find.
-@Suite(.serialized) struct HistoryMistakeTests {
+@Suite(.serialized)
+struct HistoryMistakeTests {
     private static let histories: UInt64 = 60
     private static let operations = 2_000
 

@@ -7,7 +7,8 @@ import Testing
 ///
 /// For a single mistake: `SIMULATION_MISTAKE=settleOneSlot`. A debug build, which would take minutes for all, tries
 /// only those that show early.
-@Suite(.serialized) struct PlantedMistakeTests {
+@Suite(.serialized)
+struct PlantedMistakeTests {
     private static var tried: [PlantedMistake] {
         if let name = ProcessInfo.processInfo.environment["SIMULATION_MISTAKE"] {
             return PlantedMistake.allCases.filter { $0.rawValue == name }

@@ -3,7 +3,8 @@ import Seeds
 import Testing
 
 /// Runs threads of several processes, which have one store open, under many schedules (``ScheduleSearch``).
-@Suite(.serialized) struct ProcessScheduleTests {
+@Suite(.serialized)
+struct ProcessScheduleTests {
     typealias Thread = ScheduledProcesses.Thread
 
     private func exploreAll(_ name: String, _ threads: [Thread]) throws {

@@ -8,7 +8,8 @@
 
     /// Plants mistakes in the steps by which readers pin versions. Each test plants one in a process of its own, in
     /// which some of ``schedules`` schedules, drawn by seeds, must fail, with the errors that the mistake leads to.
-    @Suite(.serialized) struct ScheduleMistakeTests {
+    @Suite(.serialized)
+    struct ScheduleMistakeTests {
         /// As many without a mistake as with one: more schedules find more.
         private static let schedules: UInt64 = 400
         private static let found: Int32 = 17

@@ -6,7 +6,8 @@ import Testing
 
 /// Short histories of several threads under every schedule with up to two preemptions, longer ones under seeded
 /// schedules (``ScheduleSearch`` says how to run more of them, or one).
-@Suite(.serialized) struct ScheduleTests {
+@Suite(.serialized)
+struct ScheduleTests {
     private func exploreAll(
         _ name: String, _ threads: [[ScheduledOperation]], durability: Durability = .full
     ) throws {

@@ -7,7 +7,8 @@ import Testing
 @testable import StrataStorage
 
 /// A list with a link to every row, on a full disk.
-@Suite(.serialized) struct CollectionDiskTests {
+@Suite(.serialized)
+struct CollectionDiskTests {
     private static let schema = StoreSchema(tables: [
         TableDefinition(
             id: TableID(1), name: "Owner",

@@ -6,7 +6,8 @@ import Testing
 
 /// A process that died in the close of a session without a log left one new clean slot beside an old clean one, which
 /// looks like a lost write: no process could open the file again.
-@Suite(.serialized) struct CloseFailureTests {
+@Suite(.serialized)
+struct CloseFailureTests {
     enum Call: CaseIterable, Sendable { case write, sync }
 
     private static func open(_ fileSystem: RefusingFileSystem, _ durability: Durability) throws -> Store {

@@ -8,7 +8,8 @@ import Testing
 @testable import StrataStorage
 
 /// A compaction that ends early: by a power loss, the death of its process, or a failing or full disk.
-@Suite(.serialized) struct CompactionFailureTests {
+@Suite(.serialized)
+struct CompactionFailureTests {
     private static let path = "folder/store"
     private static let expected = Array(Int64(100)..<200)
 

@@ -4,7 +4,8 @@ import StrataStorage
 import Testing
 
 /// An empty file of `mkstemp` was once refused, while other engines create a database in it.
-@Suite(.serialized) struct EmptyFileTests {
+@Suite(.serialized)
+struct EmptyFileTests {
     private let directory: TemporaryDirectory
     private let path: String
 

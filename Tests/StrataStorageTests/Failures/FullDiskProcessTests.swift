@@ -147,7 +147,8 @@ struct FullDiskProcessTests {
 }
 
 /// Full disks of real file systems: some need space for overwrites, and all need some for themselves.
-@Suite(.serialized) struct FullFileSystemTests {
+@Suite(.serialized)
+struct FullFileSystemTests {
     private static func insert(_ store: Store, _ keys: Range<Int64>) throws {
         let transaction = try store.beginWrite()
         let text = [UInt8](repeating: 66, count: 2000)

@@ -69,7 +69,8 @@ extension Error {
     }
 }
 
-@Suite(.serialized) struct FullDiskTests {
+@Suite(.serialized)
+struct FullDiskTests {
     private static func open(_ fileSystem: any FileSystem, _ path: String, _ durability: Durability = .full) throws
         -> Store
     {

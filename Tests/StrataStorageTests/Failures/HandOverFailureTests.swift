@@ -49,7 +49,8 @@ private final class ScarceFile: FileLayer {
 
 /// Without a log, only the owner of writing has the commits since the last checkpoint. If it cannot make a checkpoint
 /// it keeps ownership and reports an error. It once gave ownership away, and the next owner had lost the commits.
-@Suite(.serialized, .enabled(if: POSIXFileSystem().isShared)) struct HandOverFailureTests {
+@Suite(.serialized, .enabled(if: POSIXFileSystem().isShared))
+struct HandOverFailureTests {
     private let directory: TemporaryDirectory
     private let path: String
     private let files = ScarceFileSystem()

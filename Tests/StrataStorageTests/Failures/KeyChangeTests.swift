@@ -8,7 +8,8 @@ import Testing
 
 /// Changing a key once required the application to replace the file by a copy, and to clean up after a crash in
 /// between.
-@Suite(.serialized) struct KeyChangeTests {
+@Suite(.serialized)
+struct KeyChangeTests {
     private static let path = "folder/store"
     private static let expected = Array(Int64(0)..<120)
     private static let old = TestCipher(key: 1)

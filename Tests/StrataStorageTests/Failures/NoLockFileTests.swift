@@ -5,7 +5,8 @@ import Testing
 @testable import StrataStorage
 
 /// Stores without a lock file: the disk has no room for it, or the opener only reads.
-@Suite(.enabled(if: POSIXFileSystem().isShared)) struct NoLockFileTests {
+@Suite(.enabled(if: POSIXFileSystem().isShared))
+struct NoLockFileTests {
     private final class Full: FileSystemLayer {
         let base = POSIXFileSystem()
         let isFull = Atomic<Bool>(true)

@@ -4,7 +4,8 @@ import Testing
 @testable import StrataStorage
 
 /// The disk operations of commits as counts, which must not rise. Benchmarks measure times.
-@Suite(.serialized) struct CommitCostTests {
+@Suite(.serialized)
+struct CommitCostTests {
     private static func open(_ fileSystem: CountingFileSystem) throws -> Store {
         var options = StoreOptions(fileSystem: fileSystem)
         options.mapReserve = 1 << 34

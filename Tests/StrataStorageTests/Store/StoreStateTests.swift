@@ -4,7 +4,8 @@ import Testing
 @testable import StrataStorage
 
 /// The transitions of an open store, without threads and without pages.
-@Suite(.enabled(if: POSIXFileSystem().isShared)) struct StoreStateTests {
+@Suite(.enabled(if: POSIXFileSystem().isShared))
+struct StoreStateTests {
     /// Any order of transitions that threads can make, compared with a model of what each of them means.
     @Test("calls in any order keep the invariants, and make every transition")
     func anyOrder() throws {

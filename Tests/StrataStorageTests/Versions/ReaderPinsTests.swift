@@ -5,7 +5,8 @@ import Testing
 
 /// Tests pins that a reader takes without the store's lock: the first snapshot of a version takes the lock and
 /// shares the version, and later snapshots only count.
-@Suite(.enabled(if: POSIXFileSystem().isShared)) struct ReaderPinsTests {
+@Suite(.enabled(if: POSIXFileSystem().isShared))
+struct ReaderPinsTests {
     private let path: String
     private let directory: TemporaryDirectory
 

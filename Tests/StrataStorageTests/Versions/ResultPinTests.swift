@@ -5,7 +5,8 @@ import Testing
 
 /// A pin reserved for the version that a transaction makes. Without it a commit could succeed while its Realm found no
 /// free pin to show it.
-@Suite(.enabled(if: POSIXFileSystem().isShared)) struct ResultPinTests {
+@Suite(.enabled(if: POSIXFileSystem().isShared))
+struct ResultPinTests {
     private static let most = ProcessTable.Layout.mostVersions
     private let directory: TemporaryDirectory
     private let path: String

@@ -13,10 +13,10 @@ private final class SpelledWords: Object {
     @Persisted var friends: MutableSet<SpelledWords>
 }
 
+/// Every collection distinguishes spellings, and NaN, in the same way.
 /// Two spellings of é, precomposed and combining, once were one member in unmanaged sets and two in managed ones:
 /// `detached()` lost half of a managed set, and `merge` counted one key twice.
-@Suite("every collection distinguishes spellings, and NaN, in the same way")
-struct SpellingTests {
+@Suite struct SpellingTests {
     private static let composed = "caf\u{e9}"
     private static let decomposed = "cafe\u{301}"
     private let file = TemporaryFile()

@@ -3,7 +3,8 @@ import Strata
 import Testing
 
 /// The rules once damage is known: in the Realm that found it, in others, in later sessions.
-@Suite(.serialized) struct KnownDamageTests {
+@Suite(.serialized)
+struct KnownDamageTests {
     /// A file with several row groups of books, one of which is unreadable. `lost` is the number of books in that one.
     private func shelfWithLostBooks(key: Data? = nil) throws -> (DamagedShelf, Realm.Damage, lost: Int) {
         let shelf = try DamagedShelf(books: Self.books, key: key, isPlain: true)

@@ -3,7 +3,8 @@ import Strata
 import Testing
 
 /// Writes beside unreadable rows, once their loss is acknowledged.
-@Suite(.serialized) struct LaterWriteTests {
+@Suite(.serialized)
+struct LaterWriteTests {
     /// A change, and the classes whose rows it needs: the change fails if rows of one of them are lost.
     enum Change: String, CaseIterable {
         case deleteOwner, clearPart, deleteLinking, deleteAll, deleteResults, update, add

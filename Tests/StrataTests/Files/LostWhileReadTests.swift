@@ -18,7 +18,8 @@ private final class LongThing: Object {
 
 /// If a process truncates a file while a Realm has it open, the lost pages read as zeros. A read of a long value that
 /// had lost some of its pages once returned these zeros as data, and reported nothing.
-@Suite(.serialized) struct LostWhileReadTests {
+@Suite(.serialized)
+struct LostWhileReadTests {
     /// The ways to read a value: by its property, and by its name from a dynamic object.
     enum Way: String, CaseIterable {
         case picture, text, anything

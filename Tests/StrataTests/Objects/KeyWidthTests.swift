@@ -28,10 +28,10 @@ private final class NameKey: Object {
     @Persisted var text: String
 }
 
+/// A key outside its property's range is refused, however the object is created.
 /// `create` with the key 300 for an Int8 once made an object with the key 0, and the next one was a duplicate. Server
 /// identifiers can outgrow the declared width.
-@Suite("a key outside its property's range is refused, however the object is created")
-struct KeyWidthTests {
+@Suite struct KeyWidthTests {
     private let file = TemporaryFile()
 
     private func realm() throws -> Realm {

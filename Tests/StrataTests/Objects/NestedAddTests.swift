@@ -3,7 +3,8 @@ import Testing
 
 /// An add inside another one: a custom type's conversion, which runs while its owner is added, leads to further objects
 /// or adds one itself.
-@Suite(.serialized) struct NestedAddTests {
+@Suite(.serialized)
+struct NestedAddTests {
     final class NamedPart: Object {
         @Persisted(primaryKey: true) var id = 0
         @Persisted var name = ""

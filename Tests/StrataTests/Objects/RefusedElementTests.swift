@@ -2,10 +2,10 @@ import Foundation
 import Strata
 import Testing
 
+/// A value that an element's type refuses is an error, never a null.
 /// A text in a list of optional integers once silently became null, and so did an invalid dictionary under a key of a
 /// map: a failed cast gave nil.
-@Suite("a value that an element's type refuses is an error, never a null")
-struct RefusedElementTests {
+@Suite struct RefusedElementTests {
     final class Seat: Object {
         @Persisted var row = 0
     }

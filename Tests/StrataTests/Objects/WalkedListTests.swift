@@ -39,7 +39,8 @@ private final class WeakMember {
 
 /// An iteration over a list, a set or inverse links reuses one instance for all rows while the program has no reference
 /// to it. The next collection's iteration reuses it as well.
-@Suite(.serialized) struct WalkedListTests {
+@Suite(.serialized)
+struct WalkedListTests {
     private let rows = 40
 
     private func realm(_ file: TemporaryFile? = nil) throws -> Realm {
@@ -199,8 +200,7 @@ private final class WeakMember {
         #expect(arrays.map { $0.map(\.id) } == (0..<rows).map { id in (0..<(id % 6)).map { (id + 7 * $0) % rows } })
     }
 
-    @Test("the last object of an iteration that ended is not used again while it is kept")
-    func lastObjectIsKept() throws {
+    @Test("the last object of an ended iteration is not used again while it is kept") func lastObjectIsKept() throws {
         let realm = try realm()
         let teams = Array(realm.objects(Team.self).where { $0.id > 1 && $0.id < 6 })
         var last: Member?

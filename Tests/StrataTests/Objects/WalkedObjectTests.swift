@@ -72,7 +72,8 @@ private final class UnownedBox {
 }
 
 /// A walk reuses an instance to which the program has no other reference, so that the reuse cannot be noticed.
-@Suite(.serialized) struct WalkedObjectTests {
+@Suite(.serialized)
+struct WalkedObjectTests {
     private let rows = 200
 
     private func counted() throws -> (Realm, Results<Counted>) {

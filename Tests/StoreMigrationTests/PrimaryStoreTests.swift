@@ -5,8 +5,8 @@ import Strata
 import Testing
 
 #if SQLite
-    @Suite("PrimaryStore: SQLiteTableStore, StrataStore")
-    struct StoreTests {
+    /// `SQLiteTableStore` and `StrataStore`.
+    @Suite struct PrimaryStoreTests {
         let place: MigrationPlace
 
         init() throws { place = try MigrationPlace() }

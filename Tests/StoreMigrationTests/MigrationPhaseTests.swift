@@ -1,8 +1,7 @@
 import StoreMigration
 import Testing
 
-@Suite("MigrationPhase")
-struct PhaseTests {
+@Suite struct MigrationPhaseTests {
     let place: MigrationPlace
     let old = StoreInMemory([MigrationPlace.model])
     let new = StoreInMemory([MigrationPlace.model])
