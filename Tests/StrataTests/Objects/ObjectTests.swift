@@ -3,11 +3,8 @@ import Strata
 import Testing
 
 @Suite struct ObjectTests {
-    @Test("every type keeps its value and its absence")
-    func valueAndAbsence() throws {
-        let realm = try makeRealm([AllTypes.self])
-        let empty = AllTypes()
-        let full = AllTypes()
+    /// Sets a property of each type, and each optional one.
+    private static func fill(_ full: AllTypes, linking empty: AllTypes) {
         full.int = -7
         full.int8 = .min
         full.int16 = .max
@@ -38,6 +35,14 @@ import Testing
         full.optionalStrings.append(objectsIn: ["x", nil, ""])
         full.dates.append(Date(timeIntervalSinceReferenceDate: 9))
         full.objects.append(objectsIn: [empty, full, empty])
+    }
+
+    @Test("every type keeps its value and its absence")
+    func valueAndAbsence() throws {
+        let realm = try makeRealm([AllTypes.self])
+        let empty = AllTypes()
+        let full = AllTypes()
+        Self.fill(full, linking: empty)
         let (uuid, objectId) = (full.uuid, full.objectId)
         try realm.write { realm.add(full) }
 
