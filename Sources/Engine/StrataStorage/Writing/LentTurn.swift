@@ -2,7 +2,8 @@
 ///
 /// The transaction runs in this process's memory, and submits only the record of its changes. An operation for which
 /// that does not suffice makes this process the owner first.
-protocol LentTurn {
+// Classes only: asking whether there is a turn, which every operation does, would copy a turn of any other type.
+protocol LentTurn: AnyObject {
     /// Makes this process the owner of writing in the middle of its transaction.
     /// - Parameter canRepeat: no operation is under way, and the record holds every change so far, so that it can be
     ///   replayed on a base with other pages.

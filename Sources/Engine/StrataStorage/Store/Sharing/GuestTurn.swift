@@ -5,7 +5,7 @@ internal import StrataFiles
 /// The transaction runs in this process's memory, and submits only the record of its changes, which the owner commits.
 /// If the transaction has to write pages before its commit (a long value, a spill, a record above the limit), this
 /// process becomes the owner in the middle of it instead.
-struct GuestTurn: LentTurn {
+final class GuestTurn: LentTurn {
     let store: Store
     let processes: ProcessTable
     let grant: Grant
@@ -21,8 +21,7 @@ struct GuestTurn: LentTurn {
 
     /// Starts the transaction.
     func begin(_ permit: consuming WritePermit) throws(StorageError) -> WriteTransaction {
-        var turn = self
-        turn.pin = commits.withState { _ in processes.pins.pin(grant.base.version) }
+        pin = commits.withState { _ in processes.pins.pin(grant.base.version) }
         do throws(StorageError) {
             store.pages.admit(grant.base.file.pages)
             var base = VersionState.empty
@@ -37,9 +36,9 @@ struct GuestTurn: LentTurn {
             let workspace: WriterWorkspace
             if let kept = store.writer.workspace { workspace = kept } else { workspace = try store.makeWorkspace() }
             workspace.begin(base, recordLimit: Grants.recordLimit)
-            return WriteTransaction(store: store, base: base, workspace: workspace, permit, turn: turn)
+            return WriteTransaction(store: store, base: base, workspace: workspace, permit, turn: self)
         } catch {
-            turn.unpin()
+            unpin()
             processes.grants.giveBack(grant)
             throw error
         }
