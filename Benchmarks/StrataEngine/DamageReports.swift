@@ -19,15 +19,19 @@ final class DamageReports: Sendable {
     static let hookSetting = "report"
     static let hook = "by its hook"
     private let reports = Mutex<[String: String]>([:])
+    /// Whether there ever was a report: without one, a check takes no lock. Each timed pass ends with a check.
+    private let hasReports = Atomic(false)
     /// The offset of the first unread line of standard error.
-    private let heard = Mutex<Int64>(0)
+    private let heard = Atomic<Int64>(0)
+    /// Held while standard error is read.
+    private let reading = Mutex(())
 
     /// Prepares a configuration that is about to be opened.
     func listen(_ configuration: inout Realm.Configuration, _ path: String, settings: EngineSettings?) {
         reports.withLock { _ = $0.removeValue(forKey: path) }
         let isHooked = settings?.list.contains(EngineSetting(Self.hookSetting, Self.hook)) ?? false
         if !isHooked, let size = Self.fileSize(STDERR_FILENO) {
-            heard.withLock { $0 = size }
+            heard.store(size, ordering: .releasing)
         } else {
             configuration.report = { DamageReports.shared.note(path, $0.description) }
         }
@@ -37,11 +41,13 @@ final class DamageReports: Sendable {
         reports.withLock { reports in
             if reports[path] == nil { reports[path] = message }
         }
+        hasReports.store(true, ordering: .releasing)
     }
 
     /// - Throws: `damaged` where the Realms of the file have reported something.
     func check(_ path: String) throws(EngineError) {
         readStandardError(path)
+        guard hasReports.load(ordering: .acquiring) else { return }
         if let message = reports.withLock({ $0[path] }) { throw EngineError(.damaged, message) }
     }
 
@@ -53,20 +59,23 @@ final class DamageReports: Sendable {
     }
 
     private func readStandardError(_ path: String) {
-        guard let size = Self.fileSize(STDERR_FILENO) else { return }
-        let text = heard.withLock { heard -> String? in
-            if size <= heard { return nil }
+        guard let size = Self.fileSize(STDERR_FILENO), size > heard.load(ordering: .acquiring) else { return }
+        reading.withLock { _ in
+            let start = heard.load(ordering: .acquiring)
+            if size <= start { return }
             // Standard error is open only for writing.
             let descriptor = open("/dev/fd/\(STDERR_FILENO)", O_RDONLY)
-            if descriptor < 0 { return nil }
+            if descriptor < 0 { return }
             defer { close(descriptor) }
-            var bytes = [UInt8](repeating: 0, count: Int(size - heard))
-            let count = pread(descriptor, &bytes, bytes.count, off_t(heard))
-            heard += Int64(max(0, count))
-            return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+            var bytes = [UInt8](repeating: 0, count: Int(size - start))
+            let count = max(0, pread(descriptor, &bytes, bytes.count, off_t(start)))
+            let lines = String(decoding: bytes.prefix(count), as: UTF8.self).split(separator: "\n")
+            if let line = lines.first(where: { $0.hasPrefix("Strata: ") }) {
+                note(path, String(line.dropFirst("Strata: ".count)))
+            }
+            // After the report is noted: another thread that sees this offset does not wait for the lock.
+            heard.store(start + Int64(count), ordering: .releasing)
         }
-        guard let line = text?.split(separator: "\n").first(where: { $0.hasPrefix("Strata: ") }) else { return }
-        note(path, String(line.dropFirst("Strata: ".count)))
     }
 }
 

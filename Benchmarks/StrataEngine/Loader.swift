@@ -38,18 +38,12 @@ struct Loader {
     }
 
     private func add<Element: TableObject>(_ type: Element.Type, _ table: Table) throws -> [ObjectBase] {
-        let make = try Element.maker(table)
         let columns = linkColumns(table) { $0 != table.name }
-        let isTarget = targets.contains(table.name)
-        var objects: [ObjectBase] = []
-        if isTarget { objects.reserveCapacity(table.rowCount) }
-        for row in 0..<table.rowCount {
-            let object = make(row)
+        let keeps = targets.contains(table.name)
+        if columns.isEmpty { return try type.add(table, to: realm, keeps: keeps, link: nil) }
+        return try type.add(table, to: realm, keeps: keeps) { object, row in
             for column in columns { link(object, table, row: row, column: column) }
-            realm.add(object)
-            if isTarget { objects.append(object) }
         }
-        return objects
     }
 
     private func linkColumns(_ table: Table, _ isWanted: (String) -> Bool) -> [(index: Int, target: [ObjectBase])] {

@@ -35,18 +35,8 @@ extension StrataSession: QuerySession, LinkSession {
     func sum(table: String, column: String) throws(EngineError) -> Int64 {
         let (realm, group) = try openRealm()
         realm.refresh()
-        let sum = try Self.sum(try group.type(of: table), column, in: realm)
+        let sum = try group.type(of: table).sum(column, in: realm)
         try checkReports()
-        return sum
-    }
-
-    private static func sum<Element: TableObject>(
-        _ type: Element.Type, _ column: String, in realm: Realm
-    ) throws(EngineError) -> Int64 {
-        guard let property = Element.integer(column) else {
-            throw EngineError(.refused, "\(Element.tableName) has no integer \(column)")
-        }
-        let sum: Int = realm.objects(type).sum(of: property)
         return Int64(sum)
     }
 

@@ -65,6 +65,12 @@ protocol TableObject: Object {
         _ rows: [Int32], in realm: Realm, latency: LatencyRecorder?, _ visit: (Self, inout ReadDigest) -> Void
     ) throws(EngineError) -> ReadDigest
     static func iterate(_ column: String, in realm: Realm) throws(EngineError) -> ReadDigest
+    static func sum(_ column: String, in realm: Realm) throws(EngineError) -> Int
+    /// Adds a table's rows inside a write, each after `link` has set its links; nil where no row has one. Returns the
+    /// objects if `keeps` says so.
+    static func add(
+        _ table: Table, to realm: Realm, keeps: Bool, link: ((Self, Int) -> Void)?
+    ) throws(EngineError) -> [ObjectBase]
 }
 
 extension TableObject {
@@ -165,6 +171,30 @@ extension TableObject {
         var digest = ReadDigest()
         for object in realm.objects(Self.self) { adder(object, &digest) }
         return digest
+    }
+
+    @inline(__always)
+    static func sum(_ column: String, in realm: Realm) throws(EngineError) -> Int {
+        guard let property = integer(column) else {
+            throw EngineError(.refused, "\(tableName) has no integer \(column)")
+        }
+        return realm.objects(Self.self).sum(of: property)
+    }
+
+    @inline(__always)
+    static func add(
+        _ table: Table, to realm: Realm, keeps: Bool, link: ((Self, Int) -> Void)?
+    ) throws(EngineError) -> [ObjectBase] {
+        let make = try maker(table)
+        var objects: [ObjectBase] = []
+        if keeps { objects.reserveCapacity(table.rowCount) }
+        for row in 0..<table.rowCount {
+            let object = make(row)
+            if let link { link(object, row) }
+            realm.add(object)
+            if keeps { objects.append(object) }
+        }
+        return objects
     }
 
     @inline(__always)

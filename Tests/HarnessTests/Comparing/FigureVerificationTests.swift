@@ -109,6 +109,11 @@ import Testing
             try ControlList.read(text.replacingOccurrences(of: "prepares:", with: "prepare:"), file: "figures.json5")
         }
         #expect(wrong?.message.contains("prepares") == true)
+        #expect(list.figures.first { $0.workload == "column-sum" }?.rows == 500_000)
+        #expect(list.figures.first { $0.workload == "bulk-insert" }?.rows == nil)
+        #expect(throws: PlanError.self) {
+            try ControlList.read(text.replacingOccurrences(of: "500000", with: "0"), file: "figures.json5")
+        }
     }
 
     @Test("a control, or the harness, that is older than one of its sources is named with that source and the remedy")

@@ -22,6 +22,8 @@ package struct ControlledFigure: Sendable {
     package var repeats: Int
     /// Whether the control makes its database in a run of its own before the measured one.
     package var isPrepared: Bool
+    /// The rows of the data on both sides; nil for those of the command.
+    package var rows: Int?
     package var values: [Value]
 }
 
@@ -54,7 +56,7 @@ package struct ControlList: Sendable {
     private static func readFigure(_ node: JSONNode, _ file: String) throws(PlanError) -> ControlledFigure {
         let reader = PlanObject(
             try node.members(file), file: file, what: "a figure",
-            known: ["workload", "name", "parameters", "control", "engines", "repeats", "prepares", "values"])
+            known: ["workload", "name", "parameters", "control", "engines", "repeats", "prepares", "rows", "values"])
         try reader.checkNames()
         guard let workload = try reader.string("workload"), let values = reader.member("values") else {
             throw PlanError(file: file, "a figure needs a workload and values", at: node.position)
@@ -69,7 +71,8 @@ package struct ControlList: Sendable {
             name: try reader.string("name") ?? workload, workload: workload, parameters: parameters,
             controlArguments: (try reader.names("control") ?? []).map(\.text),
             engines: try reader.names("engines")?.map(\.text), repeats: max(1, try reader.integer("repeats") ?? 1),
-            isPrepared: reader.member("prepares") != nil, values: [])
+            isPrepared: reader.member("prepares") != nil, rows: try reader.integer("rows"), values: [])
+        if let rows = figure.rows, rows < 1 { throw PlanError(file: file, "rows is 1 at the least", at: node.position) }
         for node in try values.value.elements(file) { figure.values.append(try readValue(node, file)) }
         return figure
     }

@@ -59,7 +59,7 @@ package struct ControlSide {
         try FileTree.createDirectory(place)
         func command(_ workload: String, _ seed: Int) -> [String] {
             ["\(programs)/\(words[0])", workload] + words.dropFirst()
-                + ["--directory", place, "--rows", "\(rows)", "--seed", "\(seed)"]
+                + ["--directory", place, "--rows", "\(figure.rows ?? rows)", "--seed", "\(seed)"]
         }
         if figure.isPrepared { _ = try ProgramRun.output(of: command("prepare", 1), directory: directory) }
         var values = [[Double]](repeating: [], count: figure.values.count)
@@ -85,13 +85,14 @@ package struct AssaySide {
     }
 
     package func measure(_ figure: ControlledFigure, engine: String, round: Int) throws -> [Double] {
+        let size = figure.rows ?? rows
         let (plan, out) = ("\(directory)/figure.json5", "\(directory)/run")
         let parameters = figure.parameters.map { "\"\($0.name)\": \"\($0.value)\"" }.joined(separator: ", ")
         try FileTree.replaceText(
             plan,
             """
             { engines: ["\(engine)"],
-              cases: [{ scenario: "\(figure.workload)", sizes: [\(rows)], parameters: { \(parameters) } }] }
+              cases: [{ scenario: "\(figure.workload)", sizes: [\(size)], parameters: { \(parameters) } }] }
 
             """)
         _ = try ProgramRun.output(

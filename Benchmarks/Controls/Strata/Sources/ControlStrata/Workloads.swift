@@ -89,8 +89,9 @@ struct Workloads {
         var (acknowledged, closed): ([Double], [Double]) = ([], [])
         for _ in 0..<request.rounds {
             let path = try work(false)
-            var database = try Database(path, request)
+            // A Realm creates its tables while it opens, and the other engines' loads include that as well.
             let start = now()
+            var database = try Database(path, request)
             try database.load(people)
             acknowledged.append(Double(now() - start) / 1e9)
             database.close()
