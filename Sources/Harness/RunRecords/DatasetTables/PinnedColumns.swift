@@ -1,25 +1,30 @@
 /// The values of one column as plain memory. A loop over arrays in an enumeration retains and releases an array for
 /// every value, which took a tenth of SQLite's time for a row, and more of LMDB's.
+@usableFromInline
 package struct PinnedColumn {
+    @usableFromInline
     package enum Kind: Sendable { case integer, real, text, link, links }
 
+    @usableFromInline
     package let kind: Kind
     /// Integers and reals: 8 bytes a row. Texts and lists of links: an `Int` a row, the end of the row's values in
     /// `parts`, which counts bytes of a text and elements of a list. Links: an `Int32` a row.
+    @usableFromInline
     package let rows: UnsafeRawPointer
     /// The UTF-8 of all texts, or the row indexes (`Int32`) of all lists; nil for other kinds.
+    @usableFromInline
     package let parts: UnsafeRawPointer?
 
-    @inline(__always)
+    @inlinable @inline(__always)
     package func integer(_ row: Int) -> Int64 { rows.load(fromByteOffset: row &* 8, as: Int64.self) }
-    @inline(__always)
+    @inlinable @inline(__always)
     package func real(_ row: Int) -> Double { rows.load(fromByteOffset: row &* 8, as: Double.self) }
     /// The row index of the target; negative if the row has no link.
-    @inline(__always)
+    @inlinable @inline(__always)
     package func link(_ row: Int) -> Int32 { rows.load(fromByteOffset: row &* 4, as: Int32.self) }
 
     /// The start and the end of a row's text or list in `parts`.
-    @inline(__always)
+    @inlinable @inline(__always)
     package func part(_ row: Int) -> (start: Int, end: Int) {
         (
             row == 0 ? 0 : rows.load(fromByteOffset: (row &- 1) &* 8, as: Int.self),
