@@ -234,7 +234,7 @@ static void report_end(void) { printf("}\n"); }
 /* Databases */
 
 /* A process of its own loads the rows, as for the harness's fixtures, so that the measured one has no warm cache. */
-static char *prepared(const engine *engine) {
+static char *prepared(const engine *engine, int is_new) {
     char name[64];
     snprintf(name, sizeof name, "prepared-%s-%ld", request.options.is_tuned ? engine->tuned_name : engine->name,
              request.rows);
@@ -242,6 +242,7 @@ static char *prepared(const engine *engine) {
     char *done = joined(path, "../");
     free(done);
     if (asprintf(&done, "%s.done", path) < 0) fail("no memory");
+    if (is_new) unlink(done);
     if (access(done, F_OK) != 0) {
         remove_directory(path);
         make_directory(path);
@@ -272,8 +273,8 @@ static char *work_directory(void) {
     return path;
 }
 
-static char *prepared_copy(const engine *engine) {
-    char *source = prepared(engine), *target = work_directory();
+static char *prepared_copy(const engine *engine, int is_new) {
+    char *source = prepared(engine, is_new), *target = work_directory();
     copy_directory(source, target);
     free(source);
     return target;
@@ -330,7 +331,7 @@ static void check_inserted(session *session, const engine *engine, int64_t first
 
 static void commit(const engine *engine) {
     long base = is_prepared ? request.rows : 0, count = request.commits;
-    char *path = is_prepared ? prepared_copy(engine) : work_directory();
+    char *path = is_prepared ? prepared_copy(engine, 0) : work_directory();
     make_directory(path);
     people rows = people_make(base, count);
     long warm = count / 20 < 1 ? 1 : count / 20 > 1000 ? 1000 : count / 20;
@@ -370,7 +371,7 @@ static void *write_lane(void *argument) {
 
 static void commit_threads(const engine *engine) {
     long threads = request.threads > 0 ? request.threads : 1, each = request.commits / threads, base = request.rows;
-    char *path = prepared_copy(engine);
+    char *path = prepared_copy(engine, 0);
     lane *lanes = allocate((size_t)threads * sizeof(lane));
     pthread_t *handles = allocate((size_t)threads * sizeof(pthread_t));
     pthread_barrier_t line;
@@ -429,7 +430,7 @@ static double batches(const engine *engine, session *session, int kind, long fir
 }
 
 static void point_read(const engine *engine) {
-    char *path = prepared_copy(engine);
+    char *path = prepared_copy(engine, 0);
     session *session = engine->open(path, &request.options);
     long operations, checked = request.rows < 10000 ? request.rows : 10000;
     int64_t *keys = allocate((size_t)checked * sizeof(int64_t)), expected = 0;
@@ -445,7 +446,7 @@ static void point_read(const engine *engine) {
 }
 
 static void column_sum(const engine *engine) {
-    char *path = prepared_copy(engine);
+    char *path = prepared_copy(engine, 0);
     session *session = engine->open(path, &request.options);
     int64_t expected = 0;
     for (long id = 0; id < request.rows; id++) expected += people_age(id);
@@ -458,7 +459,7 @@ static void column_sum(const engine *engine) {
 }
 
 static void update_batch(const engine *engine) {
-    char *path = prepared_copy(engine);
+    char *path = prepared_copy(engine, 0);
     session *session = engine->open(path, &request.options);
     long updates = request.updates;
     int64_t *keys = allocate((size_t)updates * sizeof(int64_t)), *values = allocate((size_t)updates * sizeof(int64_t));
@@ -486,7 +487,7 @@ static void update_batch(const engine *engine) {
 }
 
 static void delete_half(const engine *engine) {
-    char *path = prepared_copy(engine);
+    char *path = prepared_copy(engine, 0);
     session *session = engine->open(path, &request.options);
     long count = request.rows / 2;
     int64_t *keys = allocate((size_t)count * sizeof(int64_t)), expected = 0;
@@ -564,8 +565,11 @@ int control_main(int argc, char **argv, const engine *engine) {
     else if (strcmp(request.workload, "column-sum") == 0) column_sum(engine);
     else if (strcmp(request.workload, "update-batch") == 0) update_batch(engine);
     else if (strcmp(request.workload, "delete-half") == 0) delete_half(engine);
-    /* Makes a new copy, as a case of Assay does: an earlier open may have left files behind, such as RocksDB's logs. */
-    else if (strcmp(request.workload, "prepare") == 0) free(prepared_copy(engine));
+    /*
+     * Loads a new database, as a case of Assay does: RocksDB's number of files depends on when its threads flush, and
+     * an earlier open leaves files behind, such as logs.
+     */
+    else if (strcmp(request.workload, "prepare") == 0) free(prepared_copy(engine, 1));
     else if (strcmp(request.workload, "open") == 0) open_and_read(engine);
     else {
         fprintf(stderr, "%s: no workload %s\n%s %s\n", program, request.workload, program, usage);

@@ -153,6 +153,36 @@ struct GuestTransactionTests {
         try finish(first, second, rows: 6)
     }
 
+    /// The observer's thread is in a call, so that it follows no version: only the guest's own commit does.
+    @Test("a guest is told of its own version with the changes, also while an observer still runs")
+    func noticeBehindSlowObserver() throws {
+        let (first, second) = try pair()
+        let heard = Mutex<[Bool]>([])
+        let mayGoOn = Mutex(false)
+        @Sendable func wait(_ isDone: () -> Bool) {
+            for _ in 0..<20_000 where !isDone() { usleep(500) }
+            #expect(isDone())
+        }
+        let token = second.addObserver { notice in
+            let count = heard.withLock {
+                $0.append(notice.changes.allSatisfy(\.isComplete))
+                return $0.count
+            }
+            if count == 1 { wait { mayGoOn.withLock { $0 } } }
+        }
+        for (key, store) in [first, first, second].enumerated() {
+            let transaction = try store.beginWrite()
+            try Self.insert(transaction, key..<(key + 1))
+            try transaction.commit()
+            if key == 0 { wait { heard.withLock { $0.count == 1 } } }
+        }
+        mayGoOn.withLock { $0 = true }
+        wait { heard.withLock { $0.count == 3 } }
+        #expect(heard.withLock { $0 } == [false, false, true])
+        token.cancel()
+        try finish(first, second, rows: 3)
+    }
+
     @Test("a guest can change the schema") func schema() throws {
         let (first, second) = try pair()
         var schema = Self.schema

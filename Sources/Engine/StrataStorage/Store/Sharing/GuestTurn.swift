@@ -84,6 +84,8 @@ final class GuestTurn: LentTurn {
     /// Submits the finished transaction to the owner, and waits until it is durable. Releases the write gate.
     func commit(_ transaction: WriteTransaction) throws(StorageError) -> TransactionID {
         let version = TransactionID(transaction.version)
+        // A version is told with its changes only if it is the next after the visible one: the base has to be visible.
+        refreshForObservers()
         commits.withState { $0.observers.handIn(CommitNotice(of: transaction), transaction.version) }
         // Count ourselves as waiting before submitting the record: the owner wakes only counted waiters when it
         // publishes the version; its answer alone may wake no thread.
