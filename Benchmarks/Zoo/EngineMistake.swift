@@ -77,7 +77,7 @@ package enum EngineMistake: String, Sendable, CaseIterable {
     case failedSyncAcknowledged = "failed-sync-acknowledged"
     /// After a failed transaction every later one of the process fails.
     case failureSticks = "failure-sticks"
-    /// After a few consecutive transactions slower than a disk, all later ones are slow.
+    /// After a transaction whose sync the disk delayed, every later one of the process is as slow.
     case slowForGood = "slow-for-good"
     /// A failed transaction leaves something: the first half of its rows, or another value.
     case errorTears = "error-tears"

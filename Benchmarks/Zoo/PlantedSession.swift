@@ -68,12 +68,16 @@ final class PlantedSession: Session {
     private func change(
         _ body: () throws(EngineError) -> Void, torn: () throws(EngineError) -> Void
     ) throws(EngineError) {
-        let failedSyncs = IOWitness.shared?.counts().failedSyncCalls
+        let counts = IOWitness.shared?.counts()
+        let failedSyncs = counts?.failedSyncCalls
         if mistake == .failureSticks, Self.hasFailed.load(ordering: .relaxed) {
             throw EngineError(.refused, "planted: a transaction has failed before")
         }
-        let start = MonotonicClock.now()
-        defer { if mistake == .slowForGood { PlantedWork.stayAsSlow(as: MonotonicClock.now() - start) } }
+        defer {
+            if mistake == .slowForGood {
+                PlantedWork.stayAsSlow(metDelay: IOWitness.shared?.counts().delayedSyncs != counts?.delayedSyncs)
+            }
+        }
         do {
             try body()
         } catch {

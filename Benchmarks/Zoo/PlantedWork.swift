@@ -3,7 +3,7 @@ import Synchronization
 
 /// Superfluous work.
 enum PlantedWork {
-    private static let slowInARow = Atomic<Int>(0)
+    private static let hasMetDelay = Atomic<Bool>(false)
     /// Stores the result, so that the compiler keeps the work.
     private static let worked = Atomic<UInt64>(0)
 
@@ -20,15 +20,13 @@ enum PlantedWork {
         free(memory)
     }
 
-    /// Waits 20 ms in every transaction after four in a row that took 35 ms or more, as on a slow disk.
-    static func stayAsSlow(as nanoseconds: UInt64) {
-        let (slow, enough) = (35_000_000, 4)
-        if slowInARow.load(ordering: .relaxed) >= enough {
-            usleep(20_000)
-        } else if nanoseconds >= slow {
-            slowInARow.add(1, ordering: .relaxed)
-        } else {
-            slowInARow.store(0, ordering: .relaxed)
+    /// Pauses each transaction after the first of this process that met a delayed sync. The pause is as long as the
+    /// delay that scenarios set by default, so that these transactions are slow wherever the delay itself shows.
+    static func stayAsSlow(metDelay: Bool) {
+        if hasMetDelay.load(ordering: .relaxed) {
+            pause(milliseconds: 40)
+        } else if metDelay {
+            hasMetDelay.store(true, ordering: .relaxed)
         }
     }
 }
