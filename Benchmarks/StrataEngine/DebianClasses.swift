@@ -32,9 +32,12 @@ extension DebianPackage: TableObject {
         }
     }
 
-    static func find(_ row: Int, in realm: Realm) -> DebianPackage? {
+    static func find(_ row: Int, in realm: Realm) -> DebianPackage? { finder(in: realm)(row) }
+
+    static func finder(in realm: Realm) -> (Int) -> DebianPackage? {
         let packages = realm.objects(DebianPackage.self)
-        return row >= 0 && row < packages.count ? packages[row] : nil
+        let rows = 0..<packages.count
+        return { rows.contains($0) ? packages[$0] : nil }
     }
 
     static func adder(_ column: String) -> ((DebianPackage, inout ReadDigest) -> Void)? {

@@ -105,9 +105,12 @@ extension Dog: TableObject {
         }
     }
 
-    static func find(_ row: Int, in realm: Realm) -> Dog? {
+    static func find(_ row: Int, in realm: Realm) -> Dog? { finder(in: realm)(row) }
+
+    static func finder(in realm: Realm) -> (Int) -> Dog? {
         let dogs = realm.objects(Dog.self)
-        return row >= 0 && row < dogs.count ? dogs[row] : nil
+        let rows = 0..<dogs.count
+        return { rows.contains($0) ? dogs[$0] : nil }
     }
 
     static func adder(_ column: String) -> ((Dog, inout ReadDigest) -> Void)? {

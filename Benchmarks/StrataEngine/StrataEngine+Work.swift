@@ -27,7 +27,7 @@ extension StrataEngine {
                 cache: "none: a new process")
         case .load:
             WorkNote(
-                transaction: "one write", snapshot: "the writer's",
+                transaction: "a Realm opened, one write", snapshot: "the writer's",
                 perRow: "an object made, its properties set, add()", cache: cache, writeBack: later)
         case .insertEach:
             WorkNote(

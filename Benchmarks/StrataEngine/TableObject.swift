@@ -16,6 +16,9 @@ protocol TableObject: Object {
     /// The object of a row index, by its key where the class has one.
     static func find(_ row: Int, in realm: Realm) -> Self?
 
+    /// As ``find(_:in:)``, for many rows: an application makes the results of a class once.
+    static func finder(in realm: Realm) -> (Int) -> Self?
+
     /// The row index, if the key determines it; nil for classes whose rows are numbered by their order.
     func keyedRow() throws -> Int?
 
@@ -78,6 +81,7 @@ extension TableObject {
 
     static func count(_ filter: TwoColumnFilter, in realm: Realm) -> Int? { nil }
 
+    static func finder(in realm: Realm) -> (Int) -> Self? { { find($0, in: realm) } }
     func keyedRow() throws -> Int? { nil }
     static func keyed(_ keys: Range<Int64>, in realm: Realm) -> Results<Self>? { nil }
     func setLinks(_ column: String, _ targets: [ObjectBase]) {}
@@ -202,14 +206,15 @@ extension TableObject {
         _ rows: [Int32], in realm: Realm, latency: LatencyRecorder?, _ visit: (Self, inout ReadDigest) -> Void
     ) throws(EngineError) -> ReadDigest {
         var digest = ReadDigest()
+        let find = finder(in: realm)
         for (index, row) in rows.enumerated() {
             if let latency {
                 try latency.timeSampled(index) { () throws(EngineError) in
-                    guard let object = find(Int(row), in: realm) else { throw missing(Int(row)) }
+                    guard let object = find(Int(row)) else { throw missing(Int(row)) }
                     visit(object, &digest)
                 }
             } else {
-                guard let object = find(Int(row), in: realm) else { throw missing(Int(row)) }
+                guard let object = find(Int(row)) else { throw missing(Int(row)) }
                 visit(object, &digest)
             }
         }

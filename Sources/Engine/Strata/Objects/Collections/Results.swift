@@ -82,6 +82,15 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     /// `Configuration.invalidAccess`: an invalidated object, or the end of the program. A ``snapshot()`` keeps count
     /// and elements consistent.
     public subscript(position: Int) -> Element {
+        if Element._isObject, case .objects(let source) = content, let object = source.object(at: position) {
+            return unsafeBitCast(object, to: Element.self)
+        }
+        return elementOrSubstitute(at: position)
+    }
+
+    /// Apart from the subscript, which would look up the metadata of `Element?` at each call.
+    @inline(never)
+    private func elementOrSubstitute(at position: Int) -> Element {
         switch content {
         case .objects(let source):
             if let element = Self.element(of: source, at: position) { return element }
@@ -96,7 +105,7 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
         return _goneElement(position, 0..<count)
     }
 
-    /// The object at a place, counted without unreadable ones.
+    /// As ``ObjectSource/object(at:)``, for elements that are made of an object.
     private static func element(of source: ObjectSource, at place: Int) -> Element? {
         guard let key = source.key(at: place) else { return nil }
         let context = source.context

@@ -54,6 +54,8 @@ extension ObjectBase: _OptionalPersistable, RealmCollectionValue {
         return unsafeDowncast(made, to: self)
     }
 
+    public static var _isObject: Bool { true }
+
     public func _encodeElement(_ context: _ElementContext) -> _StoredValue {
         guard let instance = context.instance, let key = instance.linkKey(of: self) else { return .null }
         return .link(key.rawValue)

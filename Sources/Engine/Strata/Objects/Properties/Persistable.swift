@@ -45,6 +45,9 @@ public protocol RealmCollectionValue: Hashable, _HasPersistedType {
     /// The decoded element, or the substitute. A requirement of the protocol, so that generic code needs no `Self?`,
     /// whose metadata would be looked up for every element.
     static func _element(_ value: _StoredValue, _ context: _ElementContext) -> Self
+    /// Whether the type is a class of objects. Generic code then takes an object for an element as it is, and needs no
+    /// `Self?`.
+    static var _isObject: Bool { get }
     /// The object that the element is or links to.
     var _elementObject: ObjectBase? { get }
     /// All objects that it is or contains.
@@ -57,6 +60,7 @@ extension RealmCollectionValue {
     public static func _element(_ value: _StoredValue, _ context: _ElementContext) -> Self {
         _decodeElement(value, context) ?? _substituteElement(context)
     }
+    public static var _isObject: Bool { false }
     public var _elementObject: ObjectBase? { nil }
     public var _elementObjects: [ObjectBase] { _elementObject.map { [$0] } ?? [] }
     public func _mapObject(_ convert: (ObjectBase) -> ObjectBase) -> Self { self }
