@@ -164,7 +164,7 @@ final class Commits: Sendable {
     func acknowledge(through version: UInt64) {
         whileHeld { held in
             unprotect(held.state.acknowledge(through: version))
-            wakeWaiters(&held)
+            wakeWaiters(&held, after: .acknowledgement)
         }
     }
 
@@ -206,10 +206,8 @@ final class Commits: Sendable {
         case .giveUp: return (.ended(isDurable: false), ReadyWaiters())
         case .lead:
             lead(&held)
-            // For threads that wait until no thread leads.
-            held.wakeAll()
             let isDurable = held.state.durable >= version
-            return (isDurable ? .ended(isDurable: true) : .asking, held.state.takeReadyWaiters())
+            return (isDurable ? .ended(isDurable: true) : .asking, takeReadyWaiters(&held, after: .lead))
         case .sleep:
             mark(.followedLeader)
             #if Zoo
@@ -222,9 +220,18 @@ final class Commits: Sendable {
     }
 
     /// Wakes the threads that wait, after a transition that may end their waiting.
-    func wakeWaiters(_ held: inout Held) {
+    func wakeWaiters(_ held: inout Held, after transition: WakingTransition) {
+        takeReadyWaiters(&held, after: transition).wake()
+    }
+
+    /// Wakes the threads that wait at the store's lock.
+    /// - Returns: the threads that wait for a version and are ready. The caller wakes them.
+    private func takeReadyWaiters(_ held: inout Held, after transition: WakingTransition) -> ReadyWaiters {
+        #if Zoo
+            if transition.isSilent { return ReadyWaiters() }
+        #endif
         held.wakeAll()
-        held.state.takeReadyWaiters().wake()
+        return held.state.takeReadyWaiters()
     }
 
     /// Writes the waiting records and syncs the log; leaves the lock for both.
@@ -256,7 +263,7 @@ final class Commits: Sendable {
         }
         if !isDone { fail(&held.state) }
         held.state.endWriting(writing, isDone: isDone, keeping: keeping)
-        if writing != nil && !keeping { wakeWaiters(&held) }
+        if writing != nil && !keeping { wakeWaiters(&held, after: .write) }
     }
 
     /// - Returns: false if the records may not be in the log.
@@ -282,11 +289,11 @@ final class Commits: Sendable {
         mark(.poisoned)
         whileHeld { held in
             fail(&held.state)
-            wakeWaiters(&held)
+            wakeWaiters(&held, after: .failure)
         }
     }
 
-    /// As ``poison()``; the caller, which has the lock, wakes the threads that wait (``wakeWaiters(_:)``).
+    /// As ``poison()``; the caller, which has the lock, wakes the threads that wait (``wakeWaiters(_:after:)``).
     func fail(_ state: inout StoreState) {
         state.fail()
         processes?.poison()

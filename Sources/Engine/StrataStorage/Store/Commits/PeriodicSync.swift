@@ -64,7 +64,7 @@ final class PeriodicSync: Sendable {
             }
             if !isDone { commits.fail(&held.state) }
             held.state.endSync(through: version)
-            commits.wakeWaiters(&held)
+            commits.wakeWaiters(&held, after: .promisedSync)
         }
     }
 }

@@ -165,7 +165,7 @@ struct StoreClosing {
         let isPinned = commits.whileHeld { held in
             while held.state.queue.isLeading { held.wait() }
             held.state.endClosing(hasFailed: hasFailed)
-            commits.wakeWaiters(&held)
+            commits.wakeWaiters(&held, after: .close)
             return held.state.visible.isPinned
         }
         checkpoints.log.close()

@@ -180,7 +180,7 @@ struct Succession {
         commits.whileHeld { held in
             while held.state.queue.isLeading { held.wait() }
             held.state.leaveOwnership(isNewest: true)
-            commits.wakeWaiters(&held)
+            commits.wakeWaiters(&held, after: .handOver)
         }
         store.checkpoints.log.close()
         // An error is dropped: without a block the next owner replays the log, as after the death of an owner.
