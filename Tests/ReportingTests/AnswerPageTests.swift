@@ -54,6 +54,8 @@ import Testing
         let forest = try #require(first.firstMatch(of: /<figure class="forest">.*?<\/figure>/)).output
         #expect(forest.contains("walk") && !forest.contains("written bytes"))
         #expect(forest.contains("2.6\u{D7} as slow") && !Self.text(forest).contains("0.38"))
+        let glance = try #require(html.firstMatch(of: /<dt><a href="#fast">.*?<\/dd>/)).output
+        #expect(Self.text(glance).contains("of 2 figures") && !glance.contains("written bytes"))
     }
 
     @Test("a plot of many figures has the six best and the six worst")
