@@ -164,6 +164,17 @@ private struct Light {
         #expect(!print.contains("details { display: none"))
     }
 
+    @Test("the heads of a long table stay in view: both rows of a double head, and that of the map of faults")
+    func heads() throws {
+        let style = ReportStyle.text
+        #expect(style.contains(/\.scroll thead tr \+ tr th \{ top: [1-9][0-9]*px \}/))
+        let head = try #require(style.firstMatch(of: /\.heat thead th \{[^}]*\}/)).output
+        #expect(head.contains("position: sticky; top: 0"))
+        // A box that scrolls sideways only would scroll as high as the map, and its head with it.
+        let box = try #require(style.firstMatch(of: /\.heat-box \{[^}]*\}/)).output
+        #expect(box.contains("overflow: auto") && box.contains("max-height"))
+    }
+
     @Test(
         "large numbers have a prefix in narrow places",
         arguments: [
