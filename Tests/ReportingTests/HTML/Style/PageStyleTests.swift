@@ -87,13 +87,15 @@ private struct Light {
         }
         let ground = Light(try Self.value("bg", isDark: isDark))
         for (slot, colour) in colours.enumerated() { #expect(colour.contrast(ground) >= 3, "\(slot)") }
-        let engines = [
-            "strata", "strata-storage", "sqlite", "sqlite-tuned", "lmdb", "lmdb-tuned", "rocksdb", "rocksdb-tuned",
-            "berkeleydb", "realm", "leveldb",
-        ]
+        let own = ["strata", "strata-storage", "strata-old", "strata-storage-old"]
+        let engines =
+            own + [
+                "sqlite", "sqlite-tuned", "lmdb", "lmdb-tuned", "rocksdb", "rocksdb-tuned", "berkeleydb", "duckdb",
+                "realm", "leveldb",
+            ]
         let palette = EnginePalette(engines + [RunDigest.reference])
         #expect(Set(engines.map(palette.slot)).count == engines.count)
-        #expect(engines.filter { palette.slot($0) < 3 } == ["strata", "strata-storage"], "blue is Strata's alone")
+        #expect(engines.filter { palette.slot($0) < own.count } == own, "blue is Strata's alone")
         #expect(palette.mark("strata") != palette.mark("sqlite"))
     }
 
