@@ -70,6 +70,9 @@ import Testing
             laws == ["does not grow: n^0.00 [0.00, 0.00]", "grows like n^1.00 [1.00, 1.00], as n does"])
         let html = Reporting.html(Self.run())
         #expect(html.contains("sqlite grows like n<sup>1.00</sup> [1.00, 1.00], as n does"))
+        let sentence = "grows in 0 of 1 figure, no growth shown in 1, falls in 0"
+        #expect(HTMLTests.section("verdict", of: html).contains(": \(sentence)."))
+        #expect(HTMLTests.section("scale", of: html).contains(": \(sentence)"))
         let rows = CSVTests.parse(Reporting.scaleCSV(Self.run()))
         let columns = try #require(rows.first)
         let places = try ["engine", "rows", "exponent", "exponent_n", "form", "shape", "local_exponent"].map {

@@ -217,5 +217,9 @@ private struct Light {
         let law = try #require(PowerLaw(sizes: [1_000, 10_000, 100_000], rounds: rounds))
         #expect(law.growth == .none)
         #expect(!law.words.contains("falls") && !law.words.contains("grows"), "\(law.words)")
+        // A cost that rises and falls again is bent; its exponent is above 0, its interval is not.
+        let hills = (0..<9).map { [1, 2, 1 + Double($0 - 3) / 100] }
+        let bent = try #require(PowerLaw(sizes: [1_000, 10_000, 100_000], rounds: hills))
+        #expect(bent.form == .bent && bent.exponent > 0 && bent.growth == .none)
     }
 }
