@@ -96,9 +96,11 @@ enum ReportScript {
         let entries = null;
         let foldsBefore = null;
         const titles = 'tr.group, tr.family';
+        // A case is found as a whole, with the tables in it.
+        const inCase = element => element.parentElement.closest('.case');
         const index = () => entries || (entries = all(
           '.case, table.sort tbody tr, table.grid tbody tr, .findings > li, .charts > figure, .heat tbody tr, '
-            + '.environment > dt').filter(element => !element.matches(titles)).map(element => {
+            + '.environment > dt').filter(element => !element.matches(titles) && !inCase(element)).map(element => {
             // A fact is the name and the value after it.
             const rest = element.tagName === 'DT' ? element.nextElementSibling : null;
             const part = element.classList.contains('case')
