@@ -58,6 +58,14 @@ import Testing
         #expect(Self.text(glance).contains("of 2 figures") && !glance.contains("written bytes"))
     }
 
+    @Test("the heading is the question of the plan; without one, that of most cases")
+    func planned() {
+        var run = HTMLTests.run([Self.result("bit-flip", .corruption, "strata", .pass)])
+        #expect(Self.first(Reporting.html(run)).contains(">Is the data safe?</h2>"))
+        run.header.question = "Is it safe & sound?"
+        #expect(Self.first(Reporting.html(run)).contains(">Is it safe &amp; sound?</h2>"))
+    }
+
     @Test("a plot of many figures has the six best and the six worst")
     func ends() throws {
         let first = Self.first(Reporting.html(RunWithRounds.large))

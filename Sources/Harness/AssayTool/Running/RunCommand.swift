@@ -222,6 +222,7 @@ struct RunCommand: Command {
         header.part = selection.part
         (header.commit, header.branch) = checkout.revision()
         header.budgetSeconds = configuration.budgetSeconds
+        header.question = filter.keepsCases ? plan.question : ""
         header.measures = plan.measures
         for planned in cases where planned.isCompared {
             header.rounds[planned.test.id] = plan.rounds

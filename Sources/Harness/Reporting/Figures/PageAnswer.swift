@@ -50,7 +50,10 @@ struct PageAnswer {
         return .question(most.0)
     }
 
+    /// The question of the plan; without one, that of the subject.
     var question: String {
+        let planned = digest.run.header.question
+        if !planned.isEmpty { return planned }
         switch subject {
         case .speed:
             let name = digest.headlines.first.map { EngineName.words(String($0.engine.prefix { $0 != "-" })) } ?? ""

@@ -8,7 +8,8 @@ extension RunHeader: JSONRecord {
 
     package static let fields: [JSONField<RunHeader>] = [
         .constant("format", format), .member("id", \.id), .member("assay_version", \.assayVersion),
-        .member("plan", \.plan), .member("seed", \.seed.rawValue), .member("command", \.command),
+        .member("plan", \.plan), .sparse("question", \.question), .member("seed", \.seed.rawValue),
+        .member("command", \.command),
         .member("time", \.startTime), .member("commit", \.commit), .member("branch", \.branch),
         .build("build", \.isReleaseBuild), .member("build_digest", \.buildDigest),
         .member("machine", \.machine),

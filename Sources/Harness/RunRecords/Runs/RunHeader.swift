@@ -115,6 +115,8 @@ package struct RunHeader: Hashable, Sendable {
     package var id: String
     package var assayVersion: String
     package var plan: String
+    /// The question of the plan; empty if it has none, if options changed its cases, or in an older run.
+    package var question = ""
     package var seed: Seed
     /// The command that repeats the run.
     package var command: String
