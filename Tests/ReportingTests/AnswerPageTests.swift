@@ -66,6 +66,44 @@ import Testing
         #expect(Self.first(Reporting.html(run)).contains(">Is it safe &amp; sound?</h2>"))
     }
 
+    /// The cases of the question alone.
+    private static func part(_ question: Question, of run: Run) -> Run {
+        var run = run
+        run.results.removeAll { !question.families.contains($0.test.family) }
+        run.header.cases = run.results.map(\.test.id)
+        return run
+    }
+
+    @Test("without rounds the answer on speed and on size has the first charts, which the section below leaves out")
+    func charts() throws {
+        let sizes = Reporting.html(Self.part(.large, of: PlausibleRun.run))
+        let drawings = { (html: Substring) in html.matches(of: /<figure>.*?<\/figure>/).map(\.output) }
+        let shown = drawings(Self.first(sizes))
+        #expect(!shown.isEmpty && Self.first(sizes).contains("Thick lines are data and log together"))
+        #expect(Set(shown).isDisjoint(with: drawings(HTMLTests.section("large", of: sizes))))
+        let speed = Reporting.html(Self.part(.fast, of: PeerTableTests.run))
+        #expect(Self.first(speed).contains(">Per second: longer is faster</h3>"))
+        #expect(Self.first(speed).contains(">commit</a>") && Self.first(speed).contains("class=\"bar "))
+        #expect(!HTMLTests.section("fast", of: speed).contains("Per second: longer is faster"))
+    }
+
+    @Test("an answer without a map of faults and without charts has a strip of outcomes for each engine")
+    func strips() throws {
+        for family in [Family.queries, .invalidation, .migration] {
+            let html = Reporting.html(
+                HTMLTests.run([
+                    Self.result("a", family, "strata", .pass), Self.result("b", family, "strata", .pass),
+                    Self.result("a", family, "sqlite", .unpromised, [(.correct, 20), (.silentlyWrong, 4)]),
+                ]))
+            let strips = try #require(Self.first(html).firstMatch(of: /<table class="questions strips">.*?<\/table>/))
+            let lines = strips.output.split(separator: "<tr").dropFirst().map { Self.text("<tr" + $0) }
+            #expect(lines.count == 2 && lines[0].contains("Strata") && lines[0].hasSuffix("48 correct"), "\(lines)")
+            #expect(lines[1].contains("SQLite") && lines[1].hasSuffix("20 correct, 4 wrong"), "\(lines)")
+        }
+        let faults = Reporting.html(HTMLTests.run([Self.result("bit-flip", .corruption, "strata", .pass)]))
+        #expect(!Self.first(faults).contains("questions strips"))
+    }
+
     @Test("a plot of many figures has the six best and the six worst")
     func ends() throws {
         let first = Self.first(Reporting.html(RunWithRounds.large))

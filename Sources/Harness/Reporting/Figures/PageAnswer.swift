@@ -50,6 +50,11 @@ struct PageAnswer {
         return .question(most.0)
     }
 
+    /// The subject, if it is one of the questions that a plan asks; nil for speed in rounds and for growth.
+    var planQuestion: Question? {
+        if case .question(let question) = subject { question } else { nil }
+    }
+
     /// The question of the plan; without one, that of the subject.
     var question: String {
         let planned = digest.run.header.question

@@ -27,10 +27,26 @@ struct VerdictSection: ReportPart {
         switch answer.subject {
         case .speed: SpeedAnswer(page: page).write(&column)
         case .growth: GrowthAnswer(page: page).write(&column)
-        case .question(.safe): FaultHeatMap(page: page).write(&column)
-        case .question: break
+        case .question(let question): picture(question, &column)
         }
         QuestionList(page: page).write(&column)
+    }
+
+    /// The map of faults or the first charts; for a run without them, a strip of outcomes for each engine.
+    private func picture(_ question: Question, _ column: inout Markup) {
+        let drawing = Markup.build { markup in
+            switch question {
+            case .safe: FaultHeatMap(page: page).write(&markup)
+            case .fast: SpeedSection(page: page).answer(&markup)
+            case .large: SizeSection(page: page).answer(&markup)
+            case .deleted, .migrations: break
+            }
+        }
+        if drawing.isEmpty {
+            OutcomeStrips(page: page, question: question).write(&column)
+        } else {
+            column.raw(drawing)
+        }
     }
 
     private func status(_ answer: PageAnswer, _ column: inout Markup) {
