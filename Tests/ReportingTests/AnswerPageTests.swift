@@ -164,6 +164,22 @@ import Testing
         #expect(line.contains("4 cases: the budget of 10\u{A0}min was used up"))
     }
 
+    @Test("a question of which no case ran before the run was stopped is listed, without a link")
+    func stopped() throws {
+        var run = HTMLTests.run([Self.result("bit-flip", .corruption, "strata", .pass)])
+        run.header.cases += ["m1", "m2", "m3"]
+        run.header.families = ["m1": .migration, "m2": .migration, "m3": .crash]
+        let html = Reporting.html(run)
+        let questions = try #require(Self.first(html).firstMatch(of: /<table class="questions">.*?<\/table>/)).output
+        let words = Self.text(questions)
+        #expect(words.contains("1 unanswered, 1 kept"), "\(words)")
+        #expect(words.contains("Are migrations safe?2 unanswered not answered: 2 of 2 cases, the run stopped early"))
+        #expect(!html.contains("href=\"#migrations\"") && html.contains(">Safety<small>1/2</small>"))
+        // An older run does not say what its missing cases would have answered.
+        run.header.families = [:]
+        #expect(!Reporting.html(run).contains("Are migrations safe?"))
+    }
+
     @Test("a violation is one plain sentence with its numbers; addresses, operations and bytes are folded below it")
     func sentences() throws {
         let run = HTMLTests.run([

@@ -23,6 +23,7 @@ import Testing
                 fsync: .suspicious, fsyncNanoseconds: 1_234))
         header.question = "How fast is it?"
         header.cases = cases.map(\.id)
+        for test in cases { header.families[test.id] = test.family }
         let promise = EnginePromise(kind: "isolation", sentence: "s", source: "d", level: .snapshot)
         header.engines = [EngineVersion(name: "strata", version: "0.1", promises: [promise], library: "l")]
         header.engines[0].libraryFile = "/opt/l.so"
@@ -86,12 +87,13 @@ import Testing
         #expect(run.isFinished)
     }
 
-    @Test("a header without a question, as older runs have it, can be read")
-    func noQuestion() throws {
+    @Test("a header without a question and families, as older runs have it, can be read")
+    func olderHeader() throws {
         var header = Self.header([])
         header.question = ""
         let text = Array(header.json.bytes)
-        #expect(!String(decoding: text, as: UTF8.self).contains("\"question\""))
+        let words = String(decoding: text, as: UTF8.self)
+        #expect(!words.contains("\"question\"") && !words.contains("\"families\""))
         #expect(try RunHeader(document: text, named: "run.json") == header)
     }
 

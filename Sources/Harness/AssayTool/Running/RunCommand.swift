@@ -229,6 +229,7 @@ struct RunCommand: Command {
             if planned.hasControl { header.controls.insert(planned.test.id) }
         }
         header.cases = cases.map(\.test.id)
+        for planned in all { header.families[planned.test.id] = planned.test.family }
         complete(&header, engines: Set(all.map(\.test.engine)), registries, executable)
         let verdicts = try KeptVerdicts.read().figures(build: KeptVerdicts.build(executable), machine: header.machine)
         header.doubtfulFigures =

@@ -44,7 +44,9 @@ struct PageAnswer {
         let scaled = Set(digest.scaleFigures.map(\.subject.scenario))
         if !scaled.isEmpty, scaled.count * 2 > measured.count { return .growth }
         if !measured.isEmpty { return .speed }
-        let counts = Question.allCases.map { question in (question, digest.results(for: question).count) }
+        let counts = Question.allCases.map { question in
+            (question, digest.results(for: question).count + digest.missingCount(of: question))
+        }
         // Of questions with equally many cases, the first.
         let most = counts.reduce(counts[0]) { $1.1 > $0.1 ? $1 : $0 }
         return .question(most.0)
