@@ -49,7 +49,8 @@ extension ReportPart {
 
     /// The limit of the machine without an engine, and the share of it that an engine reaches.
     func limitCell(_ row: MeasureRow, _ limit: Double?, share: Double?, line: inout Markup) {
-        line.element("td", ["class": "n", "data-v": limit.map(Figure.exact) ?? ""]) { cell in
+        // Limits have as many units as the figures beside them, and sort alike.
+        line.element("td", ["class": "n", "data-v": limit.map { Figure.exact(goodness($0, row)) } ?? ""]) { cell in
             guard let limit else { return }
             cell.add(row.measure.text(limit))
             if let share { cell.element("small", Figure.percent(share)) }
