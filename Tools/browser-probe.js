@@ -61,6 +61,16 @@ addEventListener('load', () => setTimeout(() => {
       expect(left.length > 0 && left.every(entry => entry.textContent.includes(name)), 'the search finds other cases');
       expect(left.every(entry => entry.closest('details.fold').open), 'what is found is folded');
     }
+    // Settings, the matrix, grids and facts are found as well, each fact with its value.
+    type('no such word at all');
+    const left = visible('table.grid tbody tr, .environment > *').filter(entry => !entry.closest('.case'));
+    expect(left.length === 0, 'a search for nothing leaves rows or facts');
+    const fact = one('.environment > dt');
+    if (fact) {
+      type(fact.nextElementSibling.textContent);
+      expect(visible('.environment > *').includes(fact), 'the search does not find a fact by its value');
+      expect(visible('.environment > dd').length === visible('.environment > dt').length, 'a fact without its value');
+    }
     type('');
     expect(visible('.case').length === before, 'cases stay hidden after the search');
     expect(root.scrollHeight === height, 'folds stay open after the search');

@@ -175,6 +175,16 @@ import Testing
         #expect(count > 12, "\(count) blocks")
     }
 
+    @Test("every plan has a question for the heading of its report, of one sentence")
+    func questions() {
+        let plans = Checkout.files.filter { $0.path.hasPrefix("Benchmarks/Plans/") && $0.path.hasSuffix(".json5") }
+        #expect(plans.count >= 19)
+        for plan in plans {
+            let questions = plan.text.matches(of: /(?m)^  question: "([A-Z][^"?.!]*)\?",$/)
+            #expect(questions.count == 1, "\(plan.path)")
+        }
+    }
+
     @Test("every page begins with a sentence that says what it is for")
     func beginnings() {
         #expect(PageRules.pages.count > 100)

@@ -57,12 +57,14 @@ import Testing
         return Set(known.map(\.path))
     }
 
+    static let faultWords = "Sources/Harness/Reporting/Words/FaultWords.swift"
+
     static let production: [Text] = Checkout.swiftFiles
         .filter { $0.file.path.hasPrefix("Sources/") || $0.file.path.hasPrefix("Benchmarks/") }
         // Control programs, which measure a scenario's work without the harness.
         .filter { !$0.file.path.hasPrefix("Benchmarks/Controls/") }
-        // Words for the faults of the report's map; other scenarios are named by slug.
-        .filter { $0.file.path != "Sources/Harness/Reporting/Words/FaultWords.swift" }
+        // Words for what scenarios do, by slug.
+        .filter { $0.file.path != faultWords }
         .map { Text($0.file.path, $0.source) }
 
     static func scenarioFiles() -> [Text] {
@@ -107,6 +109,17 @@ import Testing
                 .flatMap { $0.source.codeLines }
                 .filter { $0.contains("(\(scenario.type)(") }
             #expect(lines.count == 1, "\(scenario.type)")
+        }
+    }
+
+    @Test("each clause of a report about a scenario is about one that exists; faults, threads and growth have one")
+    func clauses() throws {
+        let source = try #require(Checkout.swiftFiles.first { $0.file.path == Self.faultWords }).source
+        let words = Set(source.withoutComments.matches(of: /(?m)^ +"([a-z-]+)": "/).map { String($0.output.1) })
+        let scenarios = Self.declarations(in: Self.scenarioFiles())
+        #expect(words.count >= 60 && words.subtracting(scenarios.map(\.slug)).isEmpty)
+        for scenario in scenarios where ["corruption", "crash", "concurrency", "growth"].contains(scenario.family) {
+            #expect(words.contains(scenario.slug), "\(scenario.slug)")
         }
     }
 

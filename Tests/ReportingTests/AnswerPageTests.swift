@@ -54,6 +54,54 @@ import Testing
         let forest = try #require(first.firstMatch(of: /<figure class="forest">.*?<\/figure>/)).output
         #expect(forest.contains("walk") && !forest.contains("written bytes"))
         #expect(forest.contains("2.6\u{D7} as slow") && !Self.text(forest).contains("0.38"))
+        let glance = try #require(html.firstMatch(of: /<dt><a href="#fast">.*?<\/dd>/)).output
+        #expect(Self.text(glance).contains("of 2 figures") && !glance.contains("written bytes"))
+    }
+
+    @Test("the heading is the question of the plan; without one, that of most cases")
+    func planned() {
+        var run = HTMLTests.run([Self.result("bit-flip", .corruption, "strata", .pass)])
+        #expect(Self.first(Reporting.html(run)).contains(">Is the data safe?</h2>"))
+        run.header.question = "Is it safe & sound?"
+        #expect(Self.first(Reporting.html(run)).contains(">Is it safe &amp; sound?</h2>"))
+    }
+
+    /// The cases of the question alone.
+    private static func part(_ question: Question, of run: Run) -> Run {
+        var run = run
+        run.results.removeAll { !question.families.contains($0.test.family) }
+        run.header.cases = run.results.map(\.test.id)
+        return run
+    }
+
+    @Test("without rounds the answer on speed and on size has the first charts, which the section below leaves out")
+    func charts() throws {
+        let sizes = Reporting.html(Self.part(.large, of: PlausibleRun.run))
+        let drawings = { (html: Substring) in html.matches(of: /<figure>.*?<\/figure>/).map(\.output) }
+        let shown = drawings(Self.first(sizes))
+        #expect(!shown.isEmpty && Self.first(sizes).contains("Thick lines are data and log together"))
+        #expect(Set(shown).isDisjoint(with: drawings(HTMLTests.section("large", of: sizes))))
+        let speed = Reporting.html(Self.part(.fast, of: PeerTableTests.run))
+        #expect(Self.first(speed).contains(">Per second: longer is faster</h3>"))
+        #expect(Self.first(speed).contains(">commit</a>") && Self.first(speed).contains("class=\"bar "))
+        #expect(!HTMLTests.section("fast", of: speed).contains("Per second: longer is faster"))
+    }
+
+    @Test("an answer without a map of faults and without charts has a strip of outcomes for each engine")
+    func strips() throws {
+        for family in [Family.queries, .invalidation, .migration] {
+            let html = Reporting.html(
+                HTMLTests.run([
+                    Self.result("a", family, "strata", .pass), Self.result("b", family, "strata", .pass),
+                    Self.result("a", family, "sqlite", .unpromised, [(.correct, 20), (.silentlyWrong, 4)]),
+                ]))
+            let strips = try #require(Self.first(html).firstMatch(of: /<table class="questions strips">.*?<\/table>/))
+            let lines = strips.output.split(separator: "<tr").dropFirst().map { Self.text("<tr" + $0) }
+            #expect(lines.count == 2 && lines[0].contains("Strata") && lines[0].hasSuffix("48 correct"), "\(lines)")
+            #expect(lines[1].contains("SQLite") && lines[1].hasSuffix("20 correct, 4 wrong"), "\(lines)")
+        }
+        let faults = Reporting.html(HTMLTests.run([Self.result("bit-flip", .corruption, "strata", .pass)]))
+        #expect(!Self.first(faults).contains("questions strips"))
     }
 
     @Test("a plot of many figures has the six best and the six worst")
@@ -114,6 +162,22 @@ import Testing
         #expect(findings.count == 1)
         let line = findings.first.map { Self.text($0.output) } ?? ""
         #expect(line.contains("4 cases: the budget of 10\u{A0}min was used up"))
+    }
+
+    @Test("a question of which no case ran before the run was stopped is listed, without a link")
+    func stopped() throws {
+        var run = HTMLTests.run([Self.result("bit-flip", .corruption, "strata", .pass)])
+        run.header.cases += ["m1", "m2", "m3"]
+        run.header.families = ["m1": .migration, "m2": .migration, "m3": .crash]
+        let html = Reporting.html(run)
+        let questions = try #require(Self.first(html).firstMatch(of: /<table class="questions">.*?<\/table>/)).output
+        let words = Self.text(questions)
+        #expect(words.contains("1 unanswered, 1 kept"), "\(words)")
+        #expect(words.contains("Are migrations safe?2 unanswered not answered: 2 of 2 cases, the run stopped early"))
+        #expect(!html.contains("href=\"#migrations\"") && html.contains(">Safety<small>1/2</small>"))
+        // An older run does not say what its missing cases would have answered.
+        run.header.families = [:]
+        #expect(!Reporting.html(run).contains("Are migrations safe?"))
     }
 
     @Test("a violation is one plain sentence with its numbers; addresses, operations and bytes are folded below it")

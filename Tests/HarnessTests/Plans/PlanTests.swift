@@ -31,6 +31,17 @@ import Testing
         }
     }
 
+    @Test("the question of a plan is that of a run that leaves its cases as they are")
+    func question() throws {
+        #expect(try read("{ cases: [], question: 'How fast is it?' }").question == "How fast is it?")
+        #expect(try read("{ cases: [] }").question.isEmpty)
+        var filter = PlanFilter()
+        filter.budgetSeconds = 10
+        #expect(filter.keepsCases)
+        filter.scenarios = ["commit"]
+        #expect(!filter.keepsCases)
+    }
+
     private struct Probe: Scenario {
         let slug: String
         var family = Family.growth

@@ -109,6 +109,23 @@ import Testing
         #expect(table.matches(of: /class="n tuned"/).count == 6)
     }
 
+    @Test("a column of figures in several units sorts by how near each comes to the best of its row, which is 1")
+    func order() throws {
+        let html = Reporting.html(Self.run)
+        for id in ["t-peers", "t-speed-full"] {
+            let start = try #require(html.firstRange(of: "id=\"\(id)\">")).upperBound
+            let end = try #require(html[start...].firstRange(of: "</table>")).lowerBound
+            let table = html[start..<end]
+            let rows = table.matches(of: /(?s)<tr><th scope="row">.*?<\/tr>/).map(\.output)
+            for unit in ["rows/s", "commits/s"] { #expect(rows.contains { $0.contains(unit) }, "\(id)") }
+            for row in rows {
+                let cells = row.matches(of: /<td class="n" data-v="([0-9.e+-]+)"><a href/)
+                let keys = cells.compactMap { Double($0.output.1) }
+                #expect(keys.max() == 1 && keys.allSatisfy { $0 >= 0 }, "\(id): \(keys)")
+            }
+        }
+    }
+
     @Test("a run whose figures were measured once shows ratios and claims nothing, in every form of the report")
     func once() throws {
         let table = try #require(PeerTable(RunDigest(Self.run)))

@@ -70,6 +70,9 @@ import Testing
             laws == ["does not grow: n^0.00 [0.00, 0.00]", "grows like n^1.00 [1.00, 1.00], as n does"])
         let html = Reporting.html(Self.run())
         #expect(html.contains("sqlite grows like n<sup>1.00</sup> [1.00, 1.00], as n does"))
+        let sentence = "grows in 0 of 1 figure, no growth shown in 1, falls in 0"
+        #expect(HTMLTests.section("verdict", of: html).contains(": \(sentence)."))
+        #expect(HTMLTests.section("scale", of: html).contains(": \(sentence)"))
         let rows = CSVTests.parse(Reporting.scaleCSV(Self.run()))
         let columns = try #require(rows.first)
         let places = try ["engine", "rows", "exponent", "exponent_n", "form", "shape", "local_exponent"].map {
@@ -148,6 +151,9 @@ import Testing
         let figure = try #require(RunDigest(run).scaleFigures.first)
         let line = try #require(figure.lines.first { $0.engine == "sqlite" })
         #expect(abs((line.growth?.factor ?? 0) - 100) < 1e-6 && abs((line.law?.exponent ?? 0) - 1) < 1e-6)
+        // The chart shows rates as rates: the line for linear cost falls, and the axis has its unit.
+        let html = Reporting.html(run)
+        #expect(html.contains(">\u{221D} 1/n<") && html.contains(">100\u{A0}k/s<"))
     }
 
     @Test("the report draws a line and a whisker per engine and size, and has the numbers in a table")
@@ -162,6 +168,7 @@ import Testing
         #expect(drawing.components(separatedBy: "class=\"ln ").count - 1 == 2)
         #expect(drawing.components(separatedBy: "class=\"wh ").count - 1 == 18, "three strokes for each of six points")
         #expect(drawing.contains(">10\u{2074}<") && drawing.contains(">572\u{A0}MiB<"))
+        #expect(drawing.contains(">\u{221D} n<") && !drawing.contains("/s<"))
         #expect(html.contains("t-scale-0"))
         #expect(!Reporting.html(PlausibleRun.run).contains("t-scale-0"))
     }

@@ -192,6 +192,22 @@ import Testing
         #expect(safety.contains("2 stopped") && safety.contains("(a promise broken)"))
     }
 
+    @Test("the entry of a case shows a measurement once, not again as its equal minimum and maximum")
+    func figures() throws {
+        var result = PlausibleRun.passed(PlausibleRun.test("walk", .workload, "strata"))
+        result.samples = ["median", "min", "max"].map {
+            Sample(.operationNanoseconds, 50, statistic: $0, label: "walk")
+        }
+        func figureCount() throws -> Int {
+            let html = Reporting.html(Self.run([result]))
+            let list = try #require(html.firstMatch(of: /<dl class="figures">.*?<\/dl>/)).output
+            return list.matches(of: /<dt>/).count
+        }
+        #expect(try figureCount() == 1)
+        result.samples[2].value = 60
+        #expect(try figureCount() == 2)
+    }
+
     @Test("capitals warn of a debug build and of a file system that does not sync")
     func warnings() {
         var run = Self.emptyRun()

@@ -21,7 +21,9 @@ import Testing
             machine: Machine(
                 host: "h", system: "s", processor: "p", coreCount: 2, memoryBytes: 1 << 34, fileSystem: "ext4",
                 fsync: .suspicious, fsyncNanoseconds: 1_234))
+        header.question = "How fast is it?"
         header.cases = cases.map(\.id)
+        for test in cases { header.families[test.id] = test.family }
         let promise = EnginePromise(kind: "isolation", sentence: "s", source: "d", level: .snapshot)
         header.engines = [EngineVersion(name: "strata", version: "0.1", promises: [promise], library: "l")]
         header.engines[0].libraryFile = "/opt/l.so"
@@ -83,6 +85,16 @@ import Testing
         #expect(run.results == [result])
         #expect(run.details[result.test.id] == details)
         #expect(run.isFinished)
+    }
+
+    @Test("a header without a question and families, as older runs have it, can be read")
+    func olderHeader() throws {
+        var header = Self.header([])
+        header.question = ""
+        let text = Array(header.json.bytes)
+        let words = String(decoding: text, as: UTF8.self)
+        #expect(!words.contains("\"question\"") && !words.contains("\"families\""))
+        #expect(try RunHeader(document: text, named: "run.json") == header)
     }
 
     @Test("a run killed while writing a line loads without it, and resumes after a repair")

@@ -222,12 +222,14 @@ struct RunCommand: Command {
         header.part = selection.part
         (header.commit, header.branch) = checkout.revision()
         header.budgetSeconds = configuration.budgetSeconds
+        header.question = filter.keepsCases ? plan.question : ""
         header.measures = plan.measures
         for planned in cases where planned.isCompared {
             header.rounds[planned.test.id] = plan.rounds
             if planned.hasControl { header.controls.insert(planned.test.id) }
         }
         header.cases = cases.map(\.test.id)
+        for planned in all { header.families[planned.test.id] = planned.test.family }
         complete(&header, engines: Set(all.map(\.test.engine)), registries, executable)
         let verdicts = try KeptVerdicts.read().figures(build: KeptVerdicts.build(executable), machine: header.machine)
         header.doubtfulFigures =

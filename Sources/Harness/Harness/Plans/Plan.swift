@@ -57,6 +57,8 @@ package struct Plan: Sendable {
     package var name: String
     package var file: String
     package var summary: String
+    /// What a run of all of its cases answers, as one sentence; empty if the report chooses the question.
+    package var question = ""
     package var seed = Seed(1)
     package var budgetSeconds: Double?
     /// A worker that holds more anonymous memory than this ends as `memory-limit`.
@@ -100,12 +102,12 @@ package struct Plan: Sendable {
         let reader = PlanObject(
             try root.members(file), file: file, what: "a plan",
             known: [
-                "summary", "seed", "budget_seconds", "memory_megabytes", "hang_seconds", "engines", "durability",
-                "rounds", "measures", "required", "budgets", "instructions",
-                "cases",
+                "summary", "question", "seed", "budget_seconds", "memory_megabytes", "hang_seconds", "engines",
+                "durability", "rounds", "measures", "required", "budgets", "instructions", "cases",
             ])
         try reader.checkNames()
         plan.summary = try reader.string("summary") ?? ""
+        plan.question = try reader.string("question") ?? ""
         plan.seed = try reader.integer("seed").map { Seed(UInt64($0)) } ?? plan.seed
         plan.budgetSeconds = try reader.positive("budget_seconds")
         plan.memoryMegabytes =

@@ -15,6 +15,12 @@ package struct PlanFilter: Sendable {
     package var size: Int?
 
     package init() {}
+
+    /// Whether it leaves the plan's cases as they are, but for their seed and time.
+    package var keepsCases: Bool {
+        scenarios.isEmpty && engines.isEmpty && datasets.isEmpty && families.isEmpty && layers.isEmpty
+            && parameters.isEmpty && size == nil
+    }
 }
 
 /// A case of a run, and what is known of it before it starts.

@@ -13,14 +13,15 @@ struct EnginePalette {
 
     private static let own = [
         Colour(light: "#0b62a8", dark: "#5aa9f0"), Colour(light: "#3f8ad6", dark: "#2f7cc4"),
-        Colour(light: "#06305c", dark: "#b3daff"),
+        Colour(light: "#06305c", dark: "#b3daff"), Colour(light: "#000838", dark: "#98c0f8"),
     ]
     private static let peers = [
         Colour(light: "#ba5d00", dark: "#cca223"), Colour(light: "#008946", dark: "#1fe796"),
         Colour(light: "#c07ba7", dark: "#e19bbc"), Colour(light: "#7c4c0e", dark: "#d8e428"),
         Colour(light: "#370000", dark: "#bb2f5c"), Colour(light: "#013f00", dark: "#ffff9b"),
         Colour(light: "#c28800", dark: "#b57418"), Colour(light: "#6b20ff", dark: "#a568ff"),
-        Colour(light: "#006c56", dark: "#96ffe6"),
+        Colour(light: "#006c56", dark: "#96ffe6"), Colour(light: "#580898", dark: "#9010f8"),
+        Colour(light: "#f040f0", dark: "#985090"),
     ]
     private static let grey = Colour(light: "#71777e", dark: "#8a9098")
 

@@ -145,18 +145,22 @@ struct OutcomeStrip {
         }
     }
 
-    /// Draws the shares of a row of an outcome table as one small bar.
-    static func bar(_ row: OutcomeRow, _ markup: inout Markup) {
-        let total = row.trialCount
+    /// Draws shares of outcomes as one small bar.
+    static func bar(_ count: (ShownOutcome) -> Int, _ markup: inout Markup) {
+        let total = ShownOutcome.allCases.reduce(0) { $0 + count($1) }
         guard total > 0 else { return }
-        let present = ShownOutcome.allCases.filter { row.count(of: $0) > 0 }
-        let words = present.map { "\(Figure.grouped(row.count(of: $0))) \($0.rawValue)" }.joined(separator: ", ")
-        markup.element("svg", ["viewBox": "0 0 120 10", "class": "share", "role": "img", "aria-label": words]) { svg in
+        let present = ShownOutcome.allCases.filter { count($0) > 0 }
+        let words = present.map { "\(Figure.grouped(count($0))) \($0.rawValue)" }.joined(separator: ", ")
+        let attributes: Markup.Attributes = [
+            "viewBox": "0 0 120 10", "preserveAspectRatio": "none", "class": "share", "role": "img",
+            "aria-label": words,
+        ]
+        markup.element("svg", attributes) { svg in
             svg.element("title", words)
             var x = 0.0
             for group in present {
                 // A part has a least width, so that a single bad trial among thousands is visible.
-                let wide = max(120 * Double(row.count(of: group)) / Double(total), group.isBad ? 2.5 : 0.5)
+                let wide = max(120 * Double(count(group)) / Double(total), group.isBad ? 2.5 : 0.5)
                 svg.open(
                     "rect",
                     [

@@ -229,6 +229,11 @@ struct RunDigest {
         results.filter { question.families.contains($0.test.family) }
     }
 
+    /// The number of the question's cases that did not run; 0 for an older run, which does not say.
+    func missingCount(of question: Question) -> Int {
+        missing.count { id in run.header.families[id].map(question.families.contains) ?? false }
+    }
+
     var trialCount: Int { results.reduce(0) { $0 + $1.trialCount } }
 
     /// The sum of the times of all cases, also of those that ran at the same time.

@@ -44,13 +44,23 @@ struct PageAnswer {
         let scaled = Set(digest.scaleFigures.map(\.subject.scenario))
         if !scaled.isEmpty, scaled.count * 2 > measured.count { return .growth }
         if !measured.isEmpty { return .speed }
-        let counts = Question.allCases.map { question in (question, digest.results(for: question).count) }
+        let counts = Question.allCases.map { question in
+            (question, digest.results(for: question).count + digest.missingCount(of: question))
+        }
         // Of questions with equally many cases, the first.
         let most = counts.reduce(counts[0]) { $1.1 > $0.1 ? $1 : $0 }
         return .question(most.0)
     }
 
+    /// The subject, if it is one of the questions that a plan asks; nil for speed in rounds and for growth.
+    var planQuestion: Question? {
+        if case .question(let question) = subject { question } else { nil }
+    }
+
+    /// The question of the plan; without one, that of the subject.
     var question: String {
+        let planned = digest.run.header.question
+        if !planned.isEmpty { return planned }
         switch subject {
         case .speed:
             let name = digest.headlines.first.map { EngineName.words(String($0.engine.prefix { $0 != "-" })) } ?? ""

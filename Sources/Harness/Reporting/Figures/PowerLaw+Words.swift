@@ -2,7 +2,8 @@ import Statistics
 
 /// A power law in the words of a report.
 extension PowerLaw {
-    /// `grows like n^0.02 [−0.01, 0.05], as n does`. A bent curve has an exponent for each stretch instead.
+    /// `grows like n^0.98 [0.96, 1.01], as n does`; `no growth shown: n^0.02 [−0.01, 0.05]`. A bent curve has an
+    /// exponent for each stretch instead.
     var words: String {
         if form == .bent { return "no power law: \(stretchWords)" }
         guard let low, let high else {
@@ -27,9 +28,27 @@ extension PowerLaw {
     }
 
     var growth: Growth {
-        guard form != .bent else { return exponent > 0 ? .rises : .falls }
         guard let low, let high, low > 0 || high < 0 else { return .none }
         return low > 0 ? .rises : .falls
+    }
+
+    /// How many laws claim each direction.
+    struct Counts {
+        let rising: Int
+        let flat: Int
+        let falling: Int
+
+        init(_ laws: [PowerLaw]) {
+            rising = laws.count { $0.growth == .rises }
+            flat = laws.count { $0.growth == .none }
+            falling = laws.count { $0.growth == .falls }
+        }
+
+        /// `grows in 12 of 40 figures, no growth shown in 25, falls in 3`.
+        var sentence: String {
+            "grows in \(Figure.grouped(rising)) of \(Figure.count(rising + flat + falling, "figure")), no growth shown "
+                + "in \(Figure.grouped(flat)), falls in \(Figure.grouped(falling))"
+        }
     }
 
     /// `n^0.00 to 10⁵, n^0.60 to 10⁶`: each is the exponent from the size before to this one.

@@ -7,7 +7,7 @@ enum FaultWords {
         if scenario == "sync-fails", outcome == .lostCommit {
             return "a commit that was acknowledged after a failed fsync was gone after a power loss"
         }
-        return "\(event(outcome)) \(circumstances[scenario] ?? "in \(scenario)")"
+        return "\(event(outcome)) \(circumstances[scenario] ?? "in the scenario \(scenario)")"
     }
 
     private static func event(_ outcome: Outcome?) -> String {
@@ -25,8 +25,8 @@ enum FaultWords {
         }
     }
 
-    /// What the scenario did to the engine or its files.
-    private static let circumstances = [
+    /// What the scenario did to the engine or its files, by slug. Those of workloads say it as well as a clause could.
+    private static let circumstances: [String: String] = [
         "bit-flip": "when one bit of its file was wrong",
         "zero-page": "when a page of its file was all zeros",
         "truncate": "when its file was cut short",
@@ -55,12 +55,52 @@ enum FaultWords {
         "stopped-writer": "while another writer was stopped",
         "lost-update": "when several writers changed the same rows",
         "bank-transfer": "while transfers ran on other threads",
-        "transaction-history": "among concurrent transactions",
+        "history": "among concurrent transactions",
         "writer-starvation": "among writers that never pause",
+        "commit-threads": "while several threads committed",
+        "commit-processes": "while several processes committed",
+        "mixed-threads": "while threads read and wrote beside each other",
+        "visible-latency": "while one thread read what another one committed",
+        "foreign-pin": "while another process held an old version",
+        "open-close-race": "when it was opened and closed on several threads at once",
+        "write-in-callback": "when a callback began a write",
+        "observer-in-callback": "when observers came and went in callbacks",
+        "without-notifying": "after a commit that notified only some observers",
+        "commit-in-notification": "when an observer committed while it was told of a commit",
+        "missed-notification": "while an observer was told of another thread\u{2019}s commits",
+        "key-path-filter": "when observers asked for changes of some properties only",
+        "async-write": "when writes ran asynchronously",
+        "cross-process-wake": "when another process committed",
+        "write-blocked-by-notifier": "while slow observers were told of commits",
         "first-open-race": "when several processes made the database at once",
         "compact-vs-readers": "beside a compaction",
         "pinned-reader": "while a reader held an old version",
         "delete-refill": "after the program deleted all rows and inserted them again",
+        "compact": "after a compaction",
+        "compact-memory": "during a compaction of a large file",
+        "compact-on-launch": "after a compaction at launch",
+        "million-small-commits": "after very many small commits",
+        "many-writer-threads": "after many threads had written and ended",
+        "account-switch": "after the program changed between two databases again and again",
+        "unresolved-reference": "while a reference was not resolved",
+        "many-listeners": "while many observers listened",
+        "version-limit": "after the program had held too many versions",
+        "object-steps": "when the same steps ran on more objects",
+        "query-nulls": "in queries for null",
+        "query-aggregates": "in sums and extremes",
+        "query-order": "in queries with an order, distinct values or a limit",
+        "query-text": "in queries for parts of texts",
+        "query-boundaries": "in queries at the ends of nodes",
+        "query-links": "in queries through links",
+        "cascade": "when the deletion of an object deleted others",
+        "replace-child": "when an owned object was replaced",
+        "backlink-equality": "when the program followed links backwards",
+        "duplicate-in-list": "when an object was in a list several times",
+        "cycles": "when objects linked to each other in a cycle",
+        "orphan-add": "when an object without an owner was added",
+        "embedded-parent": "when an embedded object lost its parent or got another one",
+        "million-backlinks": "when very many objects linked to one",
+        "upsert-modes": "when objects were updated or inserted by key",
     ]
 }
 

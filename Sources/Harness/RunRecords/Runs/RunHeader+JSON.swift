@@ -8,13 +8,15 @@ extension RunHeader: JSONRecord {
 
     package static let fields: [JSONField<RunHeader>] = [
         .constant("format", format), .member("id", \.id), .member("assay_version", \.assayVersion),
-        .member("plan", \.plan), .member("seed", \.seed.rawValue), .member("command", \.command),
+        .member("plan", \.plan), .sparse("question", \.question), .member("seed", \.seed.rawValue),
+        .member("command", \.command),
         .member("time", \.startTime), .member("commit", \.commit), .member("branch", \.branch),
         .build("build", \.isReleaseBuild), .member("build_digest", \.buildDigest),
         .member("machine", \.machine),
         .member("engines", \.engines), .member("not_built", \.notBuilt),
         .member("warnings", \.warnings),
         .member("budget_seconds", \.budgetSeconds, in: .seconds), .member("cases", \.cases),
+        .sparse("families", \.families),
         counts("rounds", \.rounds),
         counts("ended_rounds", \.endedRounds, isSparse: true),
         JSONField("controls", write: { .strings($0.cases.filter($0.controls.contains)) }) {

@@ -115,6 +115,8 @@ package struct RunHeader: Hashable, Sendable {
     package var id: String
     package var assayVersion: String
     package var plan: String
+    /// The question of the plan; empty if it has none, if options changed its cases, or in an older run.
+    package var question = ""
     package var seed: Seed
     /// The command that repeats the run.
     package var command: String
@@ -133,6 +135,9 @@ package struct RunHeader: Hashable, Sendable {
     package var notBuilt: [NotBuilt]
     /// The ids of all cases of the plan, in order: for `--resume`, and for the report of an unfinished run.
     package var cases: [String]
+    /// The family of each case of the plan by its id, so that a report knows what an unfinished run did not answer; of
+    /// a shard, also those of the other shards. Empty in an older run.
+    package var families: [String: Family] = [:]
     /// The most rounds of each case of a comparison, by case id. A case without an entry is measured once.
     package var rounds: [String: Int]
     /// The number of complete rounds of each comparison that has fewer than `rounds` when the run ends, by case id: it

@@ -87,13 +87,15 @@ private struct Light {
         }
         let ground = Light(try Self.value("bg", isDark: isDark))
         for (slot, colour) in colours.enumerated() { #expect(colour.contrast(ground) >= 3, "\(slot)") }
-        let engines = [
-            "strata", "strata-storage", "sqlite", "sqlite-tuned", "lmdb", "lmdb-tuned", "rocksdb", "rocksdb-tuned",
-            "berkeleydb", "realm", "leveldb",
-        ]
+        let own = ["strata", "strata-storage", "strata-old", "strata-storage-old"]
+        let engines =
+            own + [
+                "sqlite", "sqlite-tuned", "lmdb", "lmdb-tuned", "rocksdb", "rocksdb-tuned", "berkeleydb", "duckdb",
+                "realm", "leveldb",
+            ]
         let palette = EnginePalette(engines + [RunDigest.reference])
         #expect(Set(engines.map(palette.slot)).count == engines.count)
-        #expect(engines.filter { palette.slot($0) < 3 } == ["strata", "strata-storage"], "blue is Strata's alone")
+        #expect(engines.filter { palette.slot($0) < own.count } == own, "blue is Strata's alone")
         #expect(palette.mark("strata") != palette.mark("sqlite"))
     }
 
@@ -164,6 +166,17 @@ private struct Light {
         #expect(!print.contains("details { display: none"))
     }
 
+    @Test("the heads of a long table stay in view: both rows of a double head, and that of the map of faults")
+    func heads() throws {
+        let style = ReportStyle.text
+        #expect(style.contains(/\.scroll thead tr \+ tr th \{ top: [1-9][0-9]*px \}/))
+        let head = try #require(style.firstMatch(of: /\.heat thead th \{[^}]*\}/)).output
+        #expect(head.contains("position: sticky; top: 0"))
+        // A box that scrolls sideways only would scroll as high as the map, and its head with it.
+        let box = try #require(style.firstMatch(of: /\.heat-box \{[^}]*\}/)).output
+        #expect(box.contains("overflow: auto") && box.contains("max-height"))
+    }
+
     @Test(
         "large numbers have a prefix in narrow places",
         arguments: [
@@ -204,5 +217,9 @@ private struct Light {
         let law = try #require(PowerLaw(sizes: [1_000, 10_000, 100_000], rounds: rounds))
         #expect(law.growth == .none)
         #expect(!law.words.contains("falls") && !law.words.contains("grows"), "\(law.words)")
+        // A cost that rises and falls again is bent; its exponent is above 0, its interval is not.
+        let hills = (0..<9).map { [1, 2, 1 + Double($0 - 3) / 100] }
+        let bent = try #require(PowerLaw(sizes: [1_000, 10_000, 100_000], rounds: hills))
+        #expect(bent.form == .bent && bent.exponent > 0 && bent.growth == .none)
     }
 }

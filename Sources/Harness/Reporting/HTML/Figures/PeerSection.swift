@@ -38,20 +38,13 @@ struct PeerSection: ReportPart {
         ) { index, engine, line in
             let (row, figures) = (rows[index], rows[index].figures)
             let ratio = peers.own.contains(engine) ? peers.ratio(row, of: engine) : nil
-            let order = (figures.values[engine]?.sample.value).flatMap { goodness($0, figures) }
+            let order = (figures.values[engine]?.sample.value).map { goodness($0, figures) }
             figureCell(figures, engine, ratio: ratio, order: order, line: &line)
         } limit: { index, line in
             let row = rows[index]
             let share = peers.own.lazy.compactMap { peers.shareOfLimit(row, of: $0) }.first
             limitCell(row.figures, row.limit, share: share, line: &line)
         }
-    }
-
-    /// The figure relative to the best of its row, which is 1. Rows of different units can be sorted by it.
-    private func goodness(_ value: Double, _ row: MeasureRow) -> Double? {
-        let values = row.values.filter { $0.key != RunDigest.reference }.map(\.value.sample.value)
-        guard value > 0, let least = values.min(), let most = values.max(), least > 0 else { return nil }
-        return row.measure.metric.direction == .higherIsBetter ? value / most : least / value
     }
 
     /// Says why some rows have no claim.

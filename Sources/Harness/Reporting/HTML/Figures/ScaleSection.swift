@@ -42,13 +42,9 @@ struct ScaleSection: ReportPart {
             for engine in digest.engines {
                 let laws = figures.compactMap { figure in figure.lines.first { $0.engine == engine }?.law }
                 if laws.isEmpty { continue }
-                let (rising, flat) = (laws.count { $0.growth == .rises }, laws.count { $0.growth == .none })
                 list.element("li") { item in
                     item.element("strong", EngineName.words(engine))
-                    item.add(
-                        ": grows in \(Figure.grouped(rising)) of \(Figure.count(laws.count, "figure")), no growth "
-                            + "shown in \(Figure.grouped(flat)), falls in "
-                            + Figure.grouped(laws.count - rising - flat))
+                    item.add(": \(PowerLaw.Counts(laws).sentence)")
                 }
             }
         }

@@ -5,6 +5,22 @@ import Seeds
 struct SizeSection: ReportPart {
     let page: ReportPage
 
+    /// The number of charts in the answer.
+    private static let mostInAnswer = 4
+
+    /// The first charts of the strictest durability class that has any, which are the answer of a run about sizes.
+    func answer(_ column: inout Markup) {
+        let lines = header.measures ? digest.sizeLines : []
+        let drawings = digest.durabilities.lazy.map { durability in
+            self.drawings(lines.filter { $0.subject.durability == durability })
+        }.first { !$0.isEmpty }
+        guard let drawings else { return }
+        column.element("div", ["class": "charts"]) { grid in
+            for draw in drawings.prefix(Self.mostInAnswer) { draw(&grid) }
+        }
+        lineNote(&column)
+    }
+
     func write(_ main: inout Markup) {
         let growth = digest.outcomeRows(.large)
         let lines = header.measures ? digest.sizeLines : []
@@ -13,11 +29,15 @@ struct SizeSection: ReportPart {
         section(Question.large.rawValue, Question.large.text, main: &main) { section in
             if !header.measures { measuresNothing(&section) }
             sentence(lines, &section)
+            // If the run is about sizes, the first charts are in the answer above.
+            var answered = PageAnswer(digest: digest).planQuestion == .large ? Self.mostInAnswer : 0
             for (durability, rows) in figures {
                 let own = lines.filter { $0.subject.durability == durability }
                 if own.isEmpty && rows.isEmpty { continue }
                 section.element("h3", capitalized(RunDigest.durabilityText(durability)))
-                sizeCharts(own, &section)
+                let drawings = drawings(own)
+                sizeCharts(Array(drawings.dropFirst(answered)), &section)
+                if !drawings.isEmpty { answered = 0 }
                 seriesTable(own, durability, &section)
                 MeasureTable(page: page, rows: rows, durability: durability, name: "size", title: "Sizes, every figure")
                     .write(&section)
@@ -50,17 +70,25 @@ struct SizeSection: ReportPart {
         var step: String
     }
 
-    private func sizeCharts(_ lines: [SizeLine], _ section: inout Markup) {
-        if lines.isEmpty || detail.charts == 0 { return }
+    private func sizeCharts(_ drawings: [(inout Markup) -> Void], _ section: inout Markup) {
+        if drawings.isEmpty { return }
+        lineNote(&section)
+        gallery(drawings, shown: 3, &section)
+    }
+
+    private func lineNote(_ section: inout Markup) {
+        note(
+            "Thick lines are data and log together, thin ones the live data. If an engine has several lines, they "
+                + "are those of its policies.", &section)
+    }
+
+    private func drawings(_ lines: [SizeLine]) -> [(inout Markup) -> Void] {
         let keyOf = { (line: SizeLine) in
             ChartKey(
                 scenario: line.subject.scenario, dataset: line.subject.dataset, size: line.subject.size,
                 seed: line.subject.seed, name: line.series.name, step: line.series.step)
         }
         let groups = Dictionary(grouping: lines, by: keyOf)
-        note(
-            "Thick lines are data and log together, thin ones the live data. If an engine has several lines, they "
-                + "are those of its policies.", &section)
         var drawings: [(inout Markup) -> Void] = []
         for key in RunDigest.unique(lines.map(keyOf)).prefix(detail.charts / 2) {
             // More than eight lines in one chart cannot be told apart: then each engine gets a chart.
@@ -75,7 +103,7 @@ struct SizeSection: ReportPart {
                 }
             }
         }
-        gallery(drawings, shown: 3, &section)
+        return drawings
     }
 
     private func sizeChart(_ key: ChartKey, _ lines: [SizeLine], high: Int, grid: inout Markup) {

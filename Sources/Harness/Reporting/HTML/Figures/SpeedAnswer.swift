@@ -78,18 +78,15 @@ struct GrowthAnswer: ReportPart {
         let engine = digest.sides.own.first ?? ""
         let laws = figures.compactMap { figure in figure.lines.first { $0.engine == engine }?.law }
         if !laws.isEmpty {
-            let flat = laws.count { $0.growth == .none }
-            let rising = laws.count { $0.growth == .rises }
+            let counts = PowerLaw.Counts(laws)
             column.element("p", ["class": "lead"]) { text in
                 text.element("strong", EngineName.words(engine))
-                text.add(
-                    ": no growth shown in \(Figure.grouped(flat)) of \(Figure.count(laws.count, "figure")), growth in "
-                        + "\(Figure.grouped(rising)), neither in \(Figure.grouped(laws.count - flat - rising)).")
+                text.add(": \(counts.sentence).")
             }
             ShareBar(parts: [
-                ShareBar.Part(style: "d-ahead", words: "without growth", count: flat),
-                ShareBar.Part(style: "d-open", words: "neither", count: laws.count - flat - rising),
-                ShareBar.Part(style: "d-behind", words: "growing", count: rising),
+                ShareBar.Part(style: "d-behind", words: "growing", count: counts.rising),
+                ShareBar.Part(style: "d-ahead", words: "without growth shown", count: counts.flat),
+                ShareBar.Part(style: "d-same", words: "falling", count: counts.falling),
             ]).write(&column)
         }
         column.element("div", ["class": "charts"]) { grid in

@@ -28,7 +28,7 @@ struct SpeedSection: ReportPart {
             let figures = { (part: inout Markup) in
                 rawLimitNote(speed, &part)
                 FigureGridTables(page: page, durability: durability).write(&part)
-                bars(digest.chartRows(durability), &part)
+                bars(durability, &part)
                 MeasureTable(
                     page: page, rows: speed, durability: durability, name: "speed", title: "Speed, every figure"
                 ).write(&part)
@@ -86,32 +86,56 @@ struct SpeedSection: ReportPart {
                 + "sync can. Where a case measured it again beside its commits, its own figure stands.", &section)
     }
 
-    private func bars(_ rows: [MeasureRow], _ section: inout Markup) {
-        let groups = [
-            ("Per second: longer is faster", rows.filter(\.measure.isRate)),
-            ("Time of one operation: shorter is faster", rows.filter(\.measure.isOperationTime)),
-        ]
-        for (title, group) in groups {
-            let charts = barCharts(group).prefix(detail.charts / 2)
+    private func bars(_ durability: DurabilityClass, _ section: inout Markup) {
+        let isAnswer = PageAnswer(digest: digest).planQuestion == .fast && durability == answeringClass
+        for (index, group) in barGroups(durability).enumerated() {
+            let charts = group.charts.dropFirst(isAnswer && index == 0 ? Self.mostInAnswer : 0)
             if charts.isEmpty { continue }
-            section.element("h4", title)
+            section.element("h4", group.title)
             if charts.contains(where: { $0.chart.bars.contains { $0.ratio != nil } }) {
                 note(
                     "Behind each bar: how many times as fast or as slow as the best of the other engines, in colour "
                         + "where the rounds decide. A line across the end of a bar is the interval of its median.",
                     &section)
             }
-            let drawings = charts.map { row, what, chart in
-                { (grid: inout Markup) in
-                    let id = digest.engines.lazy.compactMap { row.values[$0]?.result.test.id }.first
-                    let rest = [what, RunDigest.datasetText(row.subject)].filter { !$0.isEmpty }
-                    grid.element("figure") { figure in
-                        caption(digest.name(row.subject), rest.joined(separator: " \u{B7} "), id: id, figure: &figure)
-                        chart.draw(&figure)
-                    }
-                }
-            }
+            let drawings = charts.map { chart in { (grid: inout Markup) in draw(chart, &grid) } }
             gallery(drawings, shown: 3, &section)
+        }
+    }
+
+    /// The number of charts in the answer.
+    private static let mostInAnswer = 4
+
+    /// The durability class whose first bars are the answer of a run about speed without rounds.
+    private var answeringClass: DurabilityClass? { digest.durabilities.first { !barGroups($0).isEmpty } }
+
+    /// The first bars, if the run measures.
+    func answer(_ column: inout Markup) {
+        guard header.measures, let durability = answeringClass, let group = barGroups(durability).first else { return }
+        column.element("h3", group.title)
+        column.element("div", ["class": "charts"]) { grid in
+            for chart in group.charts.prefix(Self.mostInAnswer) { draw(chart, &grid) }
+        }
+    }
+
+    /// Rates, then times of one operation; without a group that has no chart.
+    private func barGroups(_ durability: DurabilityClass) -> [(title: String, charts: [TitledChart])] {
+        let rows = digest.chartRows(durability)
+        let groups = [
+            ("Per second: longer is faster", rows.filter(\.measure.isRate)),
+            ("Time of one operation: shorter is faster", rows.filter(\.measure.isOperationTime)),
+        ]
+        return groups.map { (title: $0.0, charts: Array(barCharts($0.1).prefix(detail.charts / 2))) }
+            .filter { !$0.charts.isEmpty }
+    }
+
+    private func draw(_ titled: TitledChart, _ grid: inout Markup) {
+        let row = titled.row
+        let id = digest.engines.lazy.compactMap { row.values[$0]?.result.test.id }.first
+        let rest = [titled.what, RunDigest.datasetText(row.subject)].filter { !$0.isEmpty }
+        grid.element("figure") { figure in
+            caption(digest.name(row.subject), rest.joined(separator: " \u{B7} "), id: id, figure: &figure)
+            titled.chart.draw(&figure)
         }
     }
 

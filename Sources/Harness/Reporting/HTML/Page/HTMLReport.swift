@@ -95,7 +95,8 @@ struct HTMLReport {
     private func question(_ question: Question, _ words: String, _ part: any ReportPart) -> Chapter {
         let results = digest.results(for: question)
         let answered = results.count { !RunDigest.isUnanswered($0) }
-        let count = answered == results.count ? "\(answered)" : "\(answered)/\(results.count)"
+        let all = results.count + digest.missingCount(of: question)
+        let count = answered == all ? "\(answered)" : "\(answered)/\(all)"
         return Chapter(anchor: question.rawValue, words: words, count: count, part: part)
     }
 

@@ -90,23 +90,30 @@ enum ReportScript {
           show(false);
         });
 
-        // Search: rows of tables, drawings, findings and cases that do not hold every word are hidden.
+        // Search: rows of tables, drawings, findings, facts and cases that do not hold every word are hidden.
         const search = one('search');
         const found = one('found');
         let entries = null;
         let foldsBefore = null;
+        const titles = 'tr.group, tr.family';
+        // A case is found as a whole, with the tables in it.
+        const inCase = element => element.parentElement.closest('.case');
         const index = () => entries || (entries = all(
-          '.case, table.sort tbody tr:not(.group), .findings > li, .charts > figure, .heat tbody tr').map(element => {
+          '.case, table.sort tbody tr, table.grid tbody tr, .findings > li, .charts > figure, .heat tbody tr, '
+            + '.environment > dt').filter(element => !element.matches(titles) && !inCase(element)).map(element => {
+            // A fact is the name and the value after it.
+            const rest = element.tagName === 'DT' ? element.nextElementSibling : null;
             const part = element.classList.contains('case')
               ? element.querySelector('summary').textContent + ' ' + element.querySelector('.facts').textContent
-              : (element.querySelector('figcaption') || element).textContent;
-            return { element, text: part.toLowerCase() };
+              : (element.querySelector('figcaption') || element).textContent + (rest ? ' ' + rest.textContent : '');
+            return { elements: rest ? [element, rest] : [element], text: part.toLowerCase() };
           }));
+        const setHidden = (entry, isHidden) => entry.elements.forEach(element => { element.hidden = isHidden; });
         const show = words => {
           const wanted = words.toLowerCase().split(/\\s+/).filter(Boolean);
           if (wanted.length === 0) {
-            all('tr.group').forEach(row => { row.hidden = false; });
-            if (entries) entries.forEach(entry => { entry.element.hidden = false; });
+            all(titles).forEach(row => { row.hidden = false; });
+            if (entries) entries.forEach(entry => setHidden(entry, false));
             if (foldsBefore) foldsBefore.forEach(([fold, open]) => { fold.open = open; });
             foldsBefore = null;
             all('main > section').forEach(section => { section.hidden = false; });
@@ -118,17 +125,17 @@ enum ReportScript {
           const kept = new Set();
           index().forEach(entry => {
             const matches = wanted.every(word => entry.text.includes(word));
-            entry.element.hidden = !matches;
+            setHidden(entry, !matches);
             if (!matches) return;
             count += 1;
-            for (let place = entry.element.parentElement; place && !kept.has(place); place = place.parentElement) {
+            for (let place = entry.elements[0].parentElement; place && !kept.has(place); place = place.parentElement) {
               kept.add(place);
             }
           });
-          all('tr.group').forEach(group => {
+          all(titles).forEach(group => {
             let row = group.nextElementSibling;
-            while (row && row.hidden && !row.classList.contains('group')) row = row.nextElementSibling;
-            group.hidden = !row || row.classList.contains('group');
+            while (row && row.hidden && !row.matches(titles)) row = row.nextElementSibling;
+            group.hidden = !row || row.matches(titles);
           });
           all('.fold').forEach(fold => { fold.open = kept.has(fold); });
           all('main > section').forEach(section => {

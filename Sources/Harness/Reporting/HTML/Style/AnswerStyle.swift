@@ -46,11 +46,12 @@ enum AnswerStyle {
         .questions .bar-cell { width: 32% }
         .questions small { color: var(--doubt); display: block }
 
-        .heat-box { overflow-x: auto }
+        .heat-box { overflow: auto; max-height: min(76vh, 900px) }
         .heat { border-collapse: separate; border-spacing: 2px; font-size: 12.5px; min-width: 0 }
         .heat th, .heat td { border: 0; padding: 0; vertical-align: middle; line-height: 19px }
         .heat thead th { font-size: 11.5px; padding: 0 3px; text-align: center; vertical-align: bottom;
-          line-height: 1.2 }
+          line-height: 1.2; position: sticky; top: 0; z-index: 2; background: var(--bg);
+          box-shadow: 0 0 0 2px var(--bg) }
         .heat thead th:first-child { text-align: left }
         .heat tbody th { padding-right: 8px; white-space: nowrap; font-weight: 400; position: static }
         .heat td { text-align: center; min-width: 46px; height: 19px; border-radius: 3px; color: var(--faint) }

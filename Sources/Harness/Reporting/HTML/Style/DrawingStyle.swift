@@ -51,6 +51,7 @@ enum DrawingStyle {
         .d2 { stroke-dasharray: 2 3 }
         .d3 { stroke-dasharray: 9 3 2 3 }
         .share { width: 120px; height: 10px; overflow: hidden; border-radius: 2px }
+        .strips .share { width: 100%; height: 14px }
         .key { display: flex; flex-wrap: wrap; gap: 3px 14px; font-size: 12.5px; color: var(--soft); margin: 6px 0 }
         .key i { display: inline-block; width: 11px; height: 11px; margin-right: 5px; border-radius: 2px;
           vertical-align: -1px }
@@ -71,7 +72,7 @@ enum PrintStyle {
           .side, .skip, .tools, .chip, .copy { display: none }
           .frame { display: block; padding: 0 }
           .scroll, .heat-box, pre { overflow: visible; max-height: none }
-          .scroll thead th, .scroll tbody th { position: static; min-width: 0; max-width: none }
+          .scroll thead th, .scroll tbody th, .heat thead th { position: static; min-width: 0; max-width: none }
           details::details-content { content-visibility: visible; height: auto; display: block }
           table { font-size: 7.5pt; width: 100%; min-width: 0 }
           th, td, td.n, th.n { padding: 2px 5px 2px 0; white-space: normal; overflow-wrap: anywhere }

@@ -40,7 +40,7 @@ enum PageStyle {
         .sentence { max-width: 92ch }
         a { color: var(--link); text-decoration: none }
         a:hover { text-decoration: underline }
-        :is(a, button, summary, input, select, .scroll):focus-visible {
+        :is(a, button, summary, input, select, .scroll, .heat-box):focus-visible {
           outline: 2px solid var(--link); outline-offset: 2px;
         }
         code, pre { font: 12.5px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace }

@@ -14,7 +14,7 @@ enum TableStyle {
         .scroll tbody th, .scroll thead th:first-child { position: sticky; left: 0; background: var(--bg) }
         .scroll tbody th { z-index: 1; min-width: 190px; max-width: 300px }
         .scroll thead th:first-child { z-index: 3 }
-        .cells thead tr + tr th { top: 27px }
+        .scroll thead tr + tr th { top: 27px }
         td.n, th.n { text-align: right; white-space: nowrap }
         td.n a { color: inherit }
         td small { display: inline-block; color: var(--faint); font-size: 12px; margin-left: .5em }

@@ -3,6 +3,17 @@ import RunRecords
 // Cells of tables of figures, which all parts share.
 
 extension ReportPart {
+    /// The figure relative to the best of the row's engines, which is 1. Rows of different units can be sorted by it.
+    func goodness(_ value: Double, _ row: MeasureRow) -> Double {
+        let values = row.values.filter { $0.key != RunDigest.reference }.map(\.value.sample.value)
+        if row.measure.metric.direction == .higherIsBetter {
+            let most = values.max() ?? value
+            return most > 0 ? value / most : 1
+        }
+        // Of costs 0 is the best, and no other cost comes near it.
+        return value > 0 ? max(0, values.min() ?? value) / value : 1
+    }
+
     /// The figure of an engine in a row, or a point if the row has none.
     ///
     /// - Parameter order: the sort key of a column with several units; nil to sort by the figure.
@@ -38,7 +49,8 @@ extension ReportPart {
 
     /// The limit of the machine without an engine, and the share of it that an engine reaches.
     func limitCell(_ row: MeasureRow, _ limit: Double?, share: Double?, line: inout Markup) {
-        line.element("td", ["class": "n", "data-v": limit.map(Figure.exact) ?? ""]) { cell in
+        // Limits have as many units as the figures beside them, and sort alike.
+        line.element("td", ["class": "n", "data-v": limit.map { Figure.exact(goodness($0, row)) } ?? ""]) { cell in
             guard let limit else { return }
             cell.add(row.measure.text(limit))
             if let share { cell.element("small", Figure.percent(share)) }

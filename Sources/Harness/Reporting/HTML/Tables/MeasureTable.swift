@@ -15,10 +15,15 @@ struct MeasureTable: ReportPart {
         let hasLimit = rows.contains { digest.rawLimit($0) != nil }
         let id = "t-\(name)-\(durability.rawValue)"
         let shown = Array(rows.prefix(detail.rows))
+        // A single engine is the best of every row, so that only its figures give an order.
+        let hasBest = engines.count { $0 != RunDigest.reference } > 1
         fold(title, Figure.count(rows.count, "row"), section: &section) { details in
+            if hasBest { note("A column sorts by how near its figures come to the best of their row.", &details) }
             FigureRows(part: self, id: id, engines: engines, hasLimit: hasLimit).write(shown, &details) {
                 index, engine, line in
-                figureCell(shown[index], engine, ratio: digest.ratio(shown[index], of: engine), line: &line)
+                let row = shown[index]
+                let order = hasBest ? (row.values[engine]?.sample.value).map { goodness($0, row) } : nil
+                figureCell(row, engine, ratio: digest.ratio(row, of: engine), order: order, line: &line)
             } limit: { index, line in
                 limitCell(shown[index], digest.rawLimit(shown[index]), share: nil, line: &line)
             }

@@ -36,7 +36,7 @@ struct OutcomeTables: ReportPart {
             }
             line.element("td", row.engine)
             line.element("td") { badge(row.standing, nil, &$0) }
-            line.element("td") { OutcomeStrip.bar(row, &$0) }
+            line.element("td") { OutcomeStrip.bar(row.count(of:), &$0) }
             number(row.trialCount, "n", title: nil, line: &line)
             for column in columns {
                 let count = row.count(of: column)

@@ -18,7 +18,7 @@ struct FaultHeatMap: ReportPart {
         let engines = digest.engines.filter { engine in rows.contains { $0.engine == engine } }
         let cells = Dictionary(grouping: rows) { Line(fault: $0.fault, durability: $0.durability) }
         let hasClasses = Set(rows.map(\.durability)).count > 1
-        section.element("div", ["class": "heat-box"]) { box in
+        section.element("div", ["class": "heat-box", "tabindex": "0"]) { box in
             box.element("table", ["class": "heat"]) { table in
                 table.element(
                     "caption",
@@ -44,11 +44,10 @@ struct FaultHeatMap: ReportPart {
                     }
                 }
             }
-            outcomeKey(
-                classPrefix: "h",
-                note: "\u{2717} the engine broke a promise, ? no answer, \u{B7} the case does not apply",
-                &box)
         }
+        outcomeKey(
+            classPrefix: "h", note: "\u{2717} the engine broke a promise, ? no answer, \u{B7} the case does not apply",
+            &section)
     }
 
     private func cell(_ row: FaultRow?, _ line: inout Markup) {

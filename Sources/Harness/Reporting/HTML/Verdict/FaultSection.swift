@@ -12,10 +12,7 @@ struct FaultSection: ReportPart {
         section(Self.anchor, "What does each fault do to each engine?", main: &main) { section in
             section.element("p", ["class": "sentence"], sentence(rows))
             // If the run is about faults, the map is in the answer above.
-            if case .question(.safe) = PageAnswer(digest: digest).subject {
-            } else {
-                FaultHeatMap(page: page).write(&section)
-            }
+            if PageAnswer(digest: digest).planQuestion != .safe { FaultHeatMap(page: page).write(&section) }
             fold("Every fault and engine", Figure.count(rows.count, "row"), section: &section) { details in
                 note(
                     "Trials of all cases of a fault together, and their share. The engine's promises "

@@ -69,17 +69,17 @@ struct GlanceSection: ReportPart {
         }
     }
 
-    /// The best and the worst figure that was measured in rounds. Without rounds, the first figure of up to four
-    /// scenarios in the strictest durability class, without a claim.
+    /// The best and the worst figure of speed that was measured in rounds; bytes answer another question. Without such
+    /// a figure, the first one of up to four scenarios in the strictest durability class, without a claim.
     private func speedGlance(_ subject: String, _ markup: inout Markup) {
         if !header.measures { return }
-        let headlines = digest.headlines
+        let headlines = digest.headlines.map(\.times).filter { !$0.lines.isEmpty }
         for headline in headlines {
             markup.element("div") { line in
                 line.element("strong", headline.engine)
                 line.add(" beside the best peer: ")
                 DecisionCounts(headline: headline).write(&line)
-                if let best = headline.times.lines.first, let worst = headline.times.lines.last {
+                if let best = headline.lines.first, let worst = headline.lines.last {
                     line.add(
                         "; best \(best.ratio.sentence(best.figures.measure)) (\(best.name)), worst "
                             + "\(worst.ratio.sentence(worst.figures.measure)) (\(worst.name))")

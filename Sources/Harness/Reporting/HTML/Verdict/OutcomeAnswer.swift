@@ -54,3 +54,33 @@ struct OutcomeAnswer {
         }
     }
 }
+
+/// A strip per engine of how the trials of a question ended, for a run without a map of faults and without charts.
+struct OutcomeStrips: ReportPart {
+    let page: ReportPage
+    let question: Question
+
+    func write(_ column: inout Markup) {
+        let rows = digest.outcomeRows(question)
+        let engines = digest.engines.filter { engine in rows.contains { $0.engine == engine && $0.trialCount > 0 } }
+        if engines.isEmpty { return }
+        column.element("table", ["class": "questions strips"]) { table in
+            table.element("caption", "How the trials of each engine ended")
+            table.element("tbody") { body in
+                for engine in engines { line(engine, rows.filter { $0.engine == engine }, &body) }
+            }
+        }
+        outcomeKey(classPrefix: "o", note: "a bar is all trials of an engine", &column)
+    }
+
+    private func line(_ engine: String, _ rows: [OutcomeRow], _ body: inout Markup) {
+        func count(_ outcome: ShownOutcome) -> Int { rows.reduce(0) { $0 + $1.count(of: outcome) } }
+        let present = ShownOutcome.allCases.filter { count($0) > 0 }
+        body.element("tr") { row in
+            row.element("th", ["scope": "row"], EngineName.words(engine))
+            row.element("td", ["class": "bar-cell"]) { OutcomeStrip.bar(count, &$0) }
+            row.element(
+                "td", present.map { "\(Figure.grouped(count($0))) \($0.rawValue)" }.joined(separator: ", "))
+        }
+    }
+}

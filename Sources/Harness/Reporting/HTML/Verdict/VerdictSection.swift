@@ -27,10 +27,26 @@ struct VerdictSection: ReportPart {
         switch answer.subject {
         case .speed: SpeedAnswer(page: page).write(&column)
         case .growth: GrowthAnswer(page: page).write(&column)
-        case .question(.safe): FaultHeatMap(page: page).write(&column)
-        case .question: break
+        case .question(let question): picture(question, &column)
         }
         QuestionList(page: page).write(&column)
+    }
+
+    /// The map of faults or the first charts; for a run without them, a strip of outcomes for each engine.
+    private func picture(_ question: Question, _ column: inout Markup) {
+        let drawing = Markup.build { markup in
+            switch question {
+            case .safe: FaultHeatMap(page: page).write(&markup)
+            case .fast: SpeedSection(page: page).answer(&markup)
+            case .large: SizeSection(page: page).answer(&markup)
+            case .deleted, .migrations: break
+            }
+        }
+        if drawing.isEmpty {
+            OutcomeStrips(page: page, question: question).write(&column)
+        } else {
+            column.raw(drawing)
+        }
     }
 
     private func status(_ answer: PageAnswer, _ column: inout Markup) {
@@ -107,20 +123,30 @@ struct QuestionList: ReportPart {
     let page: ReportPage
 
     func write(_ section: inout Markup) {
-        let asked = Question.allCases.map { ($0, digest.results(for: $0)) }.filter { !$0.1.isEmpty }
+        let asked = Question.allCases.map { ($0, digest.results(for: $0), digest.missingCount(of: $0)) }
+            .filter { !$0.1.isEmpty || $0.2 > 0 }
         if asked.isEmpty { return }
         section.element("table", ["class": "questions"]) { table in
             table.element("caption", "What the plan asks")
             table.element("tbody") { body in
-                for (question, results) in asked { line(question, results, &body) }
+                for (question, results, missing) in asked { line(question, results, missing: missing, body: &body) }
             }
         }
     }
 
-    private func line(_ question: Question, _ results: [CaseResult], _ body: inout Markup) {
+    private func line(_ question: Question, _ results: [CaseResult], missing: Int, body: inout Markup) {
         body.element("tr") { row in
-            row.element("th", ["scope": "row"]) { $0.element("a", ["href": "#\(question.rawValue)"], question.text) }
-            let shown = results.map { Standing.judged($0.verdict).shown }
+            row.element("th", ["scope": "row"]) { cell in
+                // A question without any result has no section.
+                if results.isEmpty {
+                    cell.add(question.text)
+                } else {
+                    cell.element("a", ["href": "#\(question.rawValue)"], question.text)
+                }
+            }
+            let shown =
+                results.map { Standing.judged($0.verdict).shown }
+                + Array(repeating: Standing.notRun.shown, count: missing)
             let counts = ShownVerdict.allCases.map { verdict in (verdict, shown.count { $0 == verdict }) }
                 .filter { $0.1 > 0 }
             row.element("td", ["class": "bar-cell"]) { cell in
@@ -131,19 +157,22 @@ struct QuestionList: ReportPart {
             row.element("td") { cell in
                 cell.add(counts.map { "\(Figure.grouped($0.1)) \($0.0.rawValue)" }.joined(separator: ", "))
                 let isOpen = shown.allSatisfy { $0 == .unanswered || $0 == .skipped }
-                if isOpen { cell.element("small", " " + why(results)) }
+                if isOpen { cell.element("small", " " + why(results, missing: missing)) }
             }
         }
     }
 
     /// `not answered: 4 of 4 cases, the budget of 10 min was used up`.
-    private func why(_ results: [CaseResult]) -> String {
+    private func why(_ results: [CaseResult], missing: Int) -> String {
         let ids = Set(results.map(\.test.id))
-        let reasons = digest.unanswered.map { reason in
+        let stopped: String = digest.stopWords.prefix(1).lowercased() + digest.stopWords.dropFirst()
+        let found = digest.unanswered.map { reason in
             (reason.reason, reason.cases.count { ids.contains($0.test.id) })
-        }.filter { $0.1 > 0 }
+        }
+        let reasons = (found + [(stopped, missing)]).filter { $0.1 > 0 }
         guard let first = reasons.max(by: { $0.1 < $1.1 }) else { return "not asked of any engine that was built" }
-        return "not answered: \(Figure.grouped(first.1)) of \(Figure.count(results.count, "case")), \(first.0)"
+        let all = Figure.count(results.count + missing, "case")
+        return "not answered: \(Figure.grouped(first.1)) of \(all), \(first.0)"
     }
 }
 
