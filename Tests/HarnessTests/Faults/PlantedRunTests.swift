@@ -263,6 +263,8 @@ struct PlantedRunTests {
     func listed() throws {
         let all = try execute(["list"])
         #expect(all.status == .exited(0) && all.output.split(separator: "\n").count < 80, "\(all.output)")
+        // The longest name of a plan once ran into the summary.
+        #expect(all.output.contains("migration-double  "), "\(all.output)")
         for topic in ["plans", "engines", "datasets", "scenarios", "conditions", "corruption", "commit", "quick"] {
             let end = try execute(["list", topic])
             #expect(end.status == .exited(0) && !end.output.isEmpty, "\(topic)")
