@@ -10,7 +10,7 @@ struct SessionProgress: SessionObserver {
         Output.progress("")
         Output.error(
             batch == 0
-                ? "\(cases.count == 1 ? "1 case" : "\(cases.count) cases"), \(rounds) rounds of A, B and A: \(names)"
+                ? "\(counted(cases.count, "case")), \(counted(rounds, "round")) of A, B and A: \(names)"
                 : "flagged, and measured once more: \(names)")
     }
 

@@ -24,8 +24,7 @@ final class TerminalProgress: RunObserver {
         let budget = header.budgetSeconds.map { ", at most \(Int($0)) s" } ?? ""
         Output.error(
             "assay \(header.assayVersion)  plan \(header.plan)  seed \(header.seed)  "
-                + (header.cases.count == 1 ? "1 case, " : "\(header.cases.count) cases, ")
-                + (measurementCount == 1 ? "1 measurement" : "\(measurementCount) measurements") + budget)
+                + "\(counted(header.cases.count, "case")), \(counted(measurementCount, "measurement"))\(budget)")
         for warning in header.warnings { Output.error("WARNING  \(warning)") }
         for line in plan { Output.error(line) }
     }
