@@ -7,10 +7,9 @@ extension TerminalReport {
         let grids = digest.grids(question).flatMap { grid in
             wrapped("\(grid.caption): \(grid.summary)", lead: "   ", hang: 5)
         }
-        if tables.isEmpty && grids.isEmpty { return [] }
-        var lines = [" " + styled(question.text, .strong)]
-        if question == .fast && run.header.measures { lines += standingLines }
-        lines += grids
+        let standings = standingLines(question)
+        if tables.isEmpty && grids.isEmpty && standings.isEmpty { return [] }
+        var lines = [" " + styled(question.text, .strong)] + standings + grids
         for var table in tables {
             if table.rows.count > Self.rowLimit + 1 {
                 let left = table.rows.count - Self.rowLimit - 1
