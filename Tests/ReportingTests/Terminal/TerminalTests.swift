@@ -79,9 +79,52 @@ import Testing
         }
         let text = Reporting.terminal(HTMLTests.run([open] + others), width: 200, colour: false)
         #expect(
-            text.contains("\n  ? strata  compact-on-launch  there was nothing to compact: 118784 bytes before, 90112"))
+            text.contains(
+                "\n  ? 1 case: there was nothing to compact: 118784 bytes before, 90112 when loaded anew (strata "
+                    + "compact-on-launch"), "\(text)")
         #expect(
-            text.contains("\n  ? sqlite  commit  3 cases  left out: the budget of the run was used up\n"), "\(text)")
+            text.contains("\n  ? 3 cases: left out: the budget of the run was used up (sqlite commit"), "\(text)")
+    }
+
+    /// 67 cases that the budget cut once gave twelve lines and "55 more".
+    @Test("cases that the budget cut have one line, with three names")
+    func cutReasons() {
+        let cut = (1...20).map { index in
+            var result = PlausibleRun.passed(PlausibleRun.test("scan-\(index)", .workload, "strata"))
+            result.verdict = .inconclusive
+            result.isCut = true
+            result.message = "cut by its share of the budget"
+            return result
+        }
+        var run = HTMLTests.run(cut)
+        run.header.budgetSeconds = 600
+        let text = Reporting.terminal(run, width: 200, colour: false)
+        #expect(
+            text.contains(
+                "\n  ? 20 cases: the budget of 10 min was used up (strata scan-1; strata scan-2; strata scan-3; ..)\n"),
+            "\(text)")
+        #expect(!text.contains("scan-4;") && !text.contains("more reason"), "\(text)")
+    }
+
+    @Test("a violation is a sentence with its numbers, then the detail, whole, and the command")
+    func sentences() throws {
+        let detail = "power goes before it writes 512 bytes at offset 0 of data.db, which the program had synced before"
+        var result = PlausibleRun.passed(PlausibleRun.test("sync-fails", .crash, "berkeleydb"))
+        result.verdict = .violation
+        result.outcomes = [
+            OutcomeCount(outcome: .correct, count: 20), OutcomeCount(outcome: .lostCommit, count: 4),
+        ]
+        result.causes = [
+            FailureCause(
+                Trial(address: FaultAddress(text: "io:sync#16,EIO"), outcome: .lostCommit, detail: detail), count: 4)
+        ]
+        let run = HTMLTests.run([result])
+        let text = Reporting.terminal(run, width: 90, colour: false)
+        let words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(
+            words.contains(
+                "\u{2717} Berkeley DB: a commit that was acknowledged after a failed fsync was gone after a power loss "
+                    + "(sync-fails, 4 of 24) \(detail) assay replay "), "\(text)")
     }
 
     @Test("the last line is the answer")
@@ -165,7 +208,9 @@ import Testing
         let runs = [noisy, RunWithRounds.large, RunWithRounds.small, HTMLTests.largeRun(cases: 400), smoke]
         for run in runs + [PeerTableTests.run, HTMLTests.emptyRun()] {
             let lines = Reporting.terminal(run, width: width, colour: false).split(separator: "\n")
-            for line in lines { #expect(line.count <= width, "\(line)") }
+            // The answer is one line, so that the last line of a log is not only its end.
+            for line in lines.dropLast() { #expect(line.count <= width, "\(line)") }
+            #expect(lines.last?.hasPrefix("ANSWER   ") == true)
         }
     }
 

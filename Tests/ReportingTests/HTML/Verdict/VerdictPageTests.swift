@@ -148,7 +148,7 @@ import Testing
             #expect(list.contains("\(command)<"), "\(command)")
             #expect(text.contains("\(command)\n"), "\(command)")
             #expect(list.contains("\(count) silently wrong"))
-            #expect(text.contains("\(count) silently wrong: Person row \(index) "))
+            #expect(text.contains("\(count) trials: Person row \(index) "))
         }
     }
 
