@@ -186,6 +186,31 @@ import Testing
         #expect(escaped.contains("\\<x\\>") && !escaped.contains("<x>"))
     }
 
+    /// A pasted summary with an exit status of 2 or 3 once had no cause.
+    @Test("Markdown lists broken promises, known ones too, and the reasons for having no answer")
+    func markdownCauses() {
+        func result(_ scenario: String, _ engine: String, _ verdict: Verdict, _ message: String) -> CaseResult {
+            var result = PlausibleRun.passed(PlausibleRun.test(scenario, .crash, engine))
+            result.verdict = verdict
+            result.outcome = verdict.isViolation ? .lostCommit : nil
+            result.message = message
+            return result
+        }
+        var run = HTMLTests.run([
+            result("disk-full", "sqlite", .violation, "a row is gone"), result("power-loss", "lmdb", .known, "gone"),
+            result("walk", "strata", .inconclusive, "no time"), result("scan", "strata", .inconclusive, "no time"),
+        ])
+        run.header.cases.append("0123456789ab")
+        let lines = Reporting.markdown(run).split(separator: "\n").filter { $0.hasPrefix("- ") }
+        #expect(
+            lines == [
+                "- SQLite: acknowledged data was gone, and the engine reported nothing, on a full disk (disk-full)",
+                "- LMDB: acknowledged data was gone, and the engine reported nothing, after a power loss (power-loss); "
+                    + "listed as known",
+                "- 2 cases: no time (strata walk; strata scan)", "- 1 case not run",
+            ])
+    }
+
     @Test("a run without a result, and a stopped one, are marked")
     func stopped() {
         #expect(Reporting.terminal(HTMLTests.emptyRun(), width: 80, colour: false).contains("No case was run"))
