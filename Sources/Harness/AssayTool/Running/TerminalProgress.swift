@@ -25,7 +25,7 @@ final class TerminalProgress: RunObserver {
         Output.error(
             "assay \(header.assayVersion)  plan \(header.plan)  seed \(header.seed)  "
                 + "\(counted(header.cases.count, "case")), \(counted(measurementCount, "measurement"))\(budget)")
-        for warning in header.warnings { Output.error("WARNING  \(warning)") }
+        for warning in header.shownWarnings { Output.error("WARNING  \(warning)") }
         for line in plan { Output.error(line) }
     }
 
