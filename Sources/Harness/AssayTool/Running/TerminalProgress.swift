@@ -40,7 +40,7 @@ final class TerminalProgress: RunObserver {
             let estimate = elapsed / Double(index - 1) * Double(count - index + 1)
             text += "  about \(Int(min(estimate, max(secondsLeft ?? .infinity, 0)).rounded(.up))) s left"
         }
-        Output.progress(String(text.prefix(Output.width - 1)))
+        Output.progress(text)
     }
 
     func measurementEnds(_ result: CaseResult, index: Int, count: Int) {
