@@ -188,7 +188,9 @@ import Testing
                 "kept", "broken", "broken", "unprotected", "skipped", "skipped", "unanswered", "unanswered",
                 "unanswered",
             ])
+        #expect(Verdict.allCases.map(\.shownWord) == words)
         #expect(ShownOutcome.allCases.count == 6)
+        #expect(Outcome.silentlyWrong.shownWords == "wrong (silently-wrong)" && Outcome.correct.shownWords == "correct")
         for outcome in Outcome.allCases { #expect(ShownOutcome(outcome).isBad == !outcome.isHonest) }
         #expect(ShownOutcome.allCases.allSatisfy { !$0.rawValue.contains(" ") && !$0.explanation.isEmpty })
     }

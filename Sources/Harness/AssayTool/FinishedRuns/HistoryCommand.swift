@@ -146,7 +146,7 @@ struct HistoryCommand: Command {
                     addition == .added
                         ? "added \(run.id): \(counts)\n" : "\(run.id) is in the archive already\n")
                 for recorded in run.cases where addition == .added && recorded.figures.isEmpty {
-                    try print("  no figures: \(recorded.test.title), \(recorded.verdict.rawValue)\n")
+                    try print("  no figures: \(recorded.test.title), \(recorded.verdict.shownWord)\n")
                 }
             }
         }

@@ -1,6 +1,7 @@
 import Commands
 import Harness
 import Measuring
+import Reporting
 import RunRecords
 
 /// Progress on standard error: one live line on a terminal, a line per case otherwise.
@@ -52,8 +53,8 @@ final class TerminalProgress: RunObserver {
         Output.progress("")
         if isLive && !isNews { return }
         let seconds = (Double(result.durationNanoseconds) / 1e8).rounded() / 10
-        var text = "[\(index)/\(count)] \(name(result.test, result.turn)): \(result.verdict.rawValue)"
-        if let outcome = result.outcome, outcome != .correct { text += ", \(outcome.rawValue)" }
+        var text = "[\(index)/\(count)] \(name(result.test, result.turn)): \(result.verdict.shownWord)"
+        if let word = result.outcome?.shownWord, word != Outcome.correct.shownWord { text += ", \(word)" }
         if result.durationNanoseconds > 0 { text += ", \(seconds) s" }
         if result.isCut { text += ", cut by the budget" }
         if isNews && !result.message.isEmpty { text += "\n    \(result.message.prefix(300))" }
