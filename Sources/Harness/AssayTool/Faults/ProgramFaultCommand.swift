@@ -75,8 +75,8 @@ struct ProgramFaultCommand: Command {
             fault == .kill
             ? ["Outcomes: survived, broken (the check fails), hung."]
             : [
-                "Outcomes: told (another status than 0, and the check passes), untold (status 0, and the check",
-                "passes), completed (the program wrote the rest of a half write), broken (the check",
+                "Outcomes: reported (another status than 0, and the check passes), not-noticed (status 0, and the",
+                "check passes), completed (the program wrote the rest of a half write), broken (the check",
                 "fails), crashed (by a signal of its own), hung.",
             ]
         return [

@@ -79,7 +79,7 @@ package struct ProgramFaultReport: Sendable {
     private var kinds: String {
         let words: [(ProgramFaultOutcome, String)] = [
             (.broken, "a check that fails"), (.crashed, "a crash"), (.hung, "a hang"),
-            (.untold, "a failed call that was not told"),
+            (.notNoticed, "a failed call that was not reported"),
         ]
         let found = words.filter { word in violations.contains { $0.outcome == word.0 } }.map(\.1)
         guard let last = found.last, found.count > 1 else { return found.joined() }
