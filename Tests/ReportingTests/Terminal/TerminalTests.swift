@@ -275,6 +275,8 @@ import Testing
         var result = PlausibleRun.passed(PlausibleRun.test("bit-flip", .corruption, "sqlite"))
         let outcomes: [Outcome] = [.repaired, .detectedAtOpen, .refused, .fellBack, .hung, .crashed, .silentlyWrong]
         result.outcomes = outcomes.map { OutcomeCount(outcome: $0, count: 2) }
+        result.outcome = .silentlyWrong
+        result.verdict = .unpromised
         let text = Reporting.terminal(HTMLTests.run([result]), width: 120, colour: false)
         let lines = text.split(separator: "\n").map { $0.split(separator: " ") }
         let head = try #require(lines.first { $0.contains("trials") && $0.contains("correct") })
@@ -282,6 +284,7 @@ import Testing
             head.suffix(7) == ["trials", "correct", "reported", "stopped", "lost", "wrong", "promise"], "\(text)")
         let row = try #require(lines.first { $0.starts(with: ["bit-flip", "sqlite"]) && $0.count > 8 })
         #expect(row.dropFirst(2).prefix(6) == ["14", "2", "6", "4", "0", "2"], "\(text)")
+        #expect(text.contains("in 1 case (14 trials), 1 unprotected\n"), "\(text)")
     }
 
     @Test("cut and inconclusive cases are counted beside the verdict")

@@ -138,10 +138,9 @@ struct TerminalReport {
             counts.violations == 0
             ? "every promise was kept"
             : "\(Figure.count(counts.violations, "violation", gap: " ")) (\(counts.concernWords(gap: " ")))"
-        let others = Standing.order.compactMap { standing -> String? in
-            guard case .judged(let verdict) = standing, verdict != .pass, !verdict.isViolation else { return nil }
-            let count = results.count { $0.verdict == verdict }
-            return count == 0 ? nil : "\(count) \(Self.words(verdict, standing))"
+        let others = [ShownVerdict.unanswered, .unprotected, .skipped].compactMap { shown -> String? in
+            let count = results.count { Standing.judged($0.verdict).shown == shown }
+            return count == 0 ? nil : "\(count) \(shown.rawValue)"
         }
         var text = WrappedText()
         text.add("\(engine):")
@@ -150,10 +149,6 @@ struct TerminalReport {
         text.add(others.joined(separator: ", "), .doubt)
         return text.lines(
             width: width, lead: isFirst ? "VERDICT  " : "         ", leadStyle: .strong, hang: 11, colour: colour)
-    }
-
-    private static func words(_ verdict: Verdict, _ standing: Standing) -> String {
-        verdict == .unpromised ? "wrong, but never promised" : standing.words
     }
 
     /// Every family with its violations, also if there are none: a family that is not listed was not tested.
@@ -191,7 +186,7 @@ struct TerminalReport {
         let unpromised = digest.findings(.unpromised)
         lines += unpromised.prefix(Self.unpromisedLimit).flatMap { line($0, .unpromised) }
         if unpromised.count > Self.unpromisedLimit {
-            lines.append("  \(unpromised.count - Self.unpromisedLimit) more that were not promised, in the report")
+            lines.append("  \(unpromised.count - Self.unpromisedLimit) more unprotected, in the report")
         }
         return lines
     }
