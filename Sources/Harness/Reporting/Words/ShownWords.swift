@@ -12,3 +12,11 @@ extension Outcome {
     /// `wrong (silently-wrong)`, where exact outcomes are compared; the exact one is left out if it is the same word.
     package var shownWords: String { shownWord == rawValue ? rawValue : "\(shownWord) (\(rawValue))" }
 }
+
+extension CauseGroup {
+    /// `26 wrong`, or nothing.
+    func countWords(gap: String = Figure.gap) -> String {
+        guard let outcome else { return cases.count == 1 ? "" : Figure.count(cases.count, "case", gap: gap) }
+        return count <= 1 ? outcome.shownWord : "\(Figure.grouped(count, gap: gap)) \(outcome.shownWord)"
+    }
+}

@@ -147,7 +147,7 @@ import Testing
             let command = "assay replay Reports/r \(result.test.id) bit:\(index)"
             #expect(list.contains("\(command)<"), "\(command)")
             #expect(text.contains("\(command)\n"), "\(command)")
-            #expect(list.contains("\(count) silently wrong"))
+            #expect(list.contains("\(count) wrong"))
             #expect(text.contains("\(count) trials: Person row \(index) "))
         }
     }
@@ -187,7 +187,7 @@ import Testing
         let titles = section.matches(of: /<title>(data[^<]*)<\/title>/).map { String($0.output.1) }
         let worst = titles.first { $0.hasPrefix("data, page 10, offsets 40960 to 45055, of Dog") }
         let command = "assay replay Reports/r \(result.test.id) bit:\((40_960 + 17) * 8)"
-        #expect(worst?.contains("1 silently wrong") == true && worst?.hasSuffix(command) == true, "\(titles)")
+        #expect(worst?.contains("1 wrong") == true && worst?.hasSuffix(command) == true, "\(titles)")
         #expect(titles.allSatisfy { $0.contains("assay replay ") })
         #expect(titles.contains { $0.hasPrefix("data.log, page 0, offsets 0 to ") })
         run.details[result.test.id]?.map = nil
