@@ -4,6 +4,7 @@ import Files
 import Harness
 import Measuring
 import Platform
+import Reporting
 import RunRecords
 import Seeds
 
@@ -202,7 +203,7 @@ private struct Soak {
 
     private func say(_ key: Key) throws {
         guard let group = groups[key] else { return }
-        try Output.line("\(group.cause.outcome.rawValue)  \(key.scenario) \(key.engine)  \(group.cause.text)")
+        try Output.line("\(group.cause.outcome.shownWord)  \(key.scenario) \(key.engine)  \(group.cause.text)")
         try Output.line("  assay replay \(ShellWord.quoted(group.file))")
     }
 
