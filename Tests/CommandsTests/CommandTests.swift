@@ -32,7 +32,8 @@ final class Probe: Command {
     @Test("one thing is counted in the singular, none and several in the plural")
     func counts() {
         #expect(counted(1, "row") == "1 row" && counted(0, "row") == "0 rows" && counted(2, "row") == "2 rows")
-        #expect(counted(1, "class", "classes") == "1 class" && counted(3, "class", "classes") == "3 classes")
+        #expect(counted(1, "class", several: "classes") == "1 class")
+        #expect(counted(3, "class", several: "classes") == "3 classes")
     }
 }
 

@@ -158,12 +158,6 @@ import Testing
         #expect(under.status == 1 && under.error.contains("\(path)/below cannot be made"), "\(under)")
     }
 
-    @Test("singular and plural are correct")
-    func plural() throws {
-        #expect(counted(1, "finding") == "1 finding" && counted(0, "finding") == "0 findings")
-        #expect(counted(2, "class", "classes") == "2 classes")
-    }
-
     @Test("a full disk ends a dump, a copy and a salvage with 1, and leaves no half file")
     func fullDisk() throws {
         let dump = try StrataProcess.run(["dump", path], in: directory.path, fileSizeLimit: 16)

@@ -44,7 +44,7 @@ struct InfoCommand: Command {
             "  free        \(readable(found.freeBytes)) (\(decimal(share, 1)) %)"
                 + Self.places(freeBytes: found.freeBytes, runs: found.freeRuns, longest: found.longestFreeRun),
             "  schema      version \(found.schema.userVersion), "
-                + counted(found.schema.tables.count, "class", "classes"),
+                + counted(found.schema.tables.count, "class", several: "classes"),
         ]
         for (table, sizes) in zip(found.schema.tables, found.tables) {
             lines += [

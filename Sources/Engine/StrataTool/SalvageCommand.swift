@@ -112,7 +112,7 @@ struct SalvageCommand: Command {
                     + "values of any type do not lead to \(isOne ? "it" : "them")")
         }
         if table.linksRemoved > 0 {
-            lines.append("  \(counted(table.linksRemoved, "link to a lost row", "links to lost rows")) removed")
+            lines.append("  \(counted(table.linksRemoved, "link to a lost row", several: "links to lost rows")) removed")
         }
         return lines
     }
