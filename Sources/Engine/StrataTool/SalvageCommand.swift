@@ -112,7 +112,8 @@ struct SalvageCommand: Command {
                     + "values of any type do not lead to \(isOne ? "it" : "them")")
         }
         if table.linksRemoved > 0 {
-            lines.append("  \(counted(table.linksRemoved, "link to a lost row", several: "links to lost rows")) removed")
+            let links = counted(table.linksRemoved, "link to a lost row", several: "links to lost rows")
+            lines.append("  \(links) removed")
         }
         return lines
     }
