@@ -3,7 +3,6 @@ import StrataStorage
 import Testing
 
 @testable import StrataStorageTests
-@testable import StrataTool
 
 @Suite struct StrataToolTests {
     let directory: TemporaryDirectory
