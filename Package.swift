@@ -251,7 +251,10 @@ let package = Package(
         tests("StoreMigrationTests", ["StoreMigration", "MigrationWorker", "Strata", "CoreDataFiles"]),
         tests(
             "StrataToolTests",
-            ["Platform", "StrataTool", "CoreDataFiles", "StrataStorage", "StrataFiles", "StrataStorageTests"]),
+            [
+                "Platform", "StrataTool", "CoreDataFiles", "StrataRepair", "StrataStorage", "StrataFiles",
+                "StrataStorageTests",
+            ]),
         tests("JSONTextTests", ["JSONText"]),
         tests("CommandsTests", ["Platform", "Commands"]),
         tests("FilesTests", ["Platform", "Files"]),

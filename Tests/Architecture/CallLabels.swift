@@ -26,7 +26,7 @@ enum CallLabels {
         "Sources/Engine/StrataCrypto": 2,
         "Sources/Engine/StrataRepair": 21,
         "Sources/Engine/StrataStorage": 179,
-        "Sources/Engine/StrataTool": 3,
+        "Sources/Engine/StrataTool": 2,
         "Sources/Ground/Commands": 2,
         "Sources/Harness/AssayTool": 20,
         "Sources/Harness/CaseFiles": 3,

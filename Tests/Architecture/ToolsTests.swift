@@ -111,13 +111,16 @@ import Testing
             echo "$*" >>"\(folder.path)/calls"
             case $2 in
             broken)
-                echo "  ✗ strata  large-migration  memory limit: too much"
-                echo "  ✗ strata  other  lost"
+                echo "  ✗ Strata: the process took more memory than it may in large-migration"
+                echo "    too much"
+                echo "  ✗ Strata: acknowledged data was gone in other (3 of 4)"
                 exit 2 ;;
             soak)
                 echo "  3 cases:"
-                echo "silently-wrong  object-history strata  a card"
+                echo "wrong  object-history strata  a card"
                 echo "  assay replay x"
+                echo "  1 case:"
+                echo "lost  one-case strata  a row"
                 exit 2 ;;
             stuck) echo "no such engine" >&2; exit 1 ;;
             open) exit 3 ;;
@@ -149,11 +152,12 @@ import Testing
     func lines() throws {
         let (status, lines) = try Self.run(["broken", "fine", "open", "soak", "stuck"])
         #expect(status == 2)
-        #expect(lines.contains { $0.hasPrefix("broken violation") && $0.hasSuffix("memory limit: too much") })
-        #expect(lines.contains("strata other lost"))
+        #expect(lines.contains { $0.hasPrefix("broken violation") && $0.hasSuffix("it may in large-migration") })
+        #expect(lines.contains("Strata: acknowledged data was gone in other (3 of 4)"))
         #expect(lines.contains { $0.hasPrefix("fine fine") })
         #expect(lines.contains { $0.hasPrefix("open undecided") })
         #expect(lines.contains { $0.hasPrefix("soak violation") && $0.hasSuffix("object-history strata a card") })
+        #expect(lines.contains("lost one-case strata a row"))
         #expect(lines.contains { $0.hasPrefix("stuck failed: 1") && $0.hasSuffix("no such engine") })
         #expect(lines.contains { $0.hasPrefix("5 plans, 2 violated, 1 that could not be run") })
         #expect(lines.contains("soak soak --minutes 30 --plans /Plans --out /out/soak"))

@@ -28,6 +28,15 @@ final class Probe: Command {
     }
 }
 
+@Suite struct CountedWordsTests {
+    @Test("one thing is counted in the singular, none and several in the plural")
+    func counts() {
+        #expect(counted(1, "row") == "1 row" && counted(0, "row") == "0 rows" && counted(2, "row") == "2 rows")
+        #expect(counted(1, "class", several: "classes") == "1 class")
+        #expect(counted(3, "class", several: "classes") == "3 classes")
+    }
+}
+
 @Suite struct ArgumentsTests {
     private func take(_ words: String...) throws(UsageError) -> Arguments { try Arguments(words, of: Probe()) }
 
@@ -103,6 +112,18 @@ struct Runs: Command {
     func run(_ arguments: Arguments) -> Int32 { arguments.positional == ["sh", "-c", "echo one"] ? 0 : 2 }
 }
 
+/// A command with two sets of required options, each enough.
+struct Chooses: Command {
+    let name = "chooses"
+    let summary = "does one of two things"
+    let positional = ["[FILE]"]
+    let usageForms = ["chooses --new FILE", "chooses --resume DIR"]
+    let options = [
+        OptionSpecification("--new", "begins"), OptionSpecification("--resume", value: "DIR", "goes on"),
+    ]
+    func run(_ arguments: Arguments) -> Int32 { 0 }
+}
+
 @Suite struct RunningCommandTests {
     /// The usage once lacked `--`, and a command written after it failed with: unknown option -c.
     @Test("the shown usage of a command that runs a program works")
@@ -126,6 +147,18 @@ struct Runs: Command {
             name: "p", version: "1", summary: "s",
             groups: [CommandGroup("Look", [probe]), CommandGroup("Break", [Runs()])],
             exitStatus: "0 fine, 1 failed, 64 wrong arguments", failureStatus: "1 failed, 64 wrong arguments")
+    }
+
+    @Test("help and manual begin with every form of a command line")
+    func forms() throws {
+        let program = program(Probe())
+        let help = CommandHelp(program, Chooses()).text
+        #expect(help.hasPrefix("p chooses --new FILE\np chooses --resume DIR\n\ndoes one of two things\n"), "\(help)")
+        let page = ManualPage(program, Chooses()).text
+        #expect(
+            page.contains(".SH SYNOPSIS\n.B p chooses\n\\-\\-new FILE\n.br\n.B p chooses\n\\-\\-resume DIR\n"),
+            "\(page)")
+        #expect(CommandHelp(program, Runs()).text.hasPrefix("p runs --check COMMAND -- PROGRAM [ARGUMENTS...]\n\n"))
     }
 
     @Test("the help has a line for each command, below the heading of its group")

@@ -51,10 +51,19 @@ import Testing
     func ended() {
         let live = LiveLine()
         #expect(live.end() == "")
-        #expect(live.show("16 s left") == "\r\u{1B}[K16 s left")
+        #expect(live.show("16 s left", columns: 80) == "\r\u{1B}[K16 s left")
         #expect(live.end() == "\r\u{1B}[K")
         #expect(live.end() == "")
-        _ = live.show("more")
-        #expect(live.show("") == "\r\u{1B}[K" && live.end() == "")
+        _ = live.show("more", columns: 80)
+        #expect(live.show("", columns: 80) == "\r\u{1B}[K" && live.end() == "")
+    }
+
+    /// A line of a soak was longer than 80 columns, and its first row remained on the terminal.
+    @Test("a live line is cut so that it stays in one row of the terminal")
+    func cut() {
+        let live = LiveLine()
+        #expect(live.show("12 cases, 1 cause", columns: 9) == "\r\u{1B}[K12 cases")
+        #expect(live.show("12 cases", columns: 9) == "\r\u{1B}[K12 cases")
+        #expect(live.show("12 cases", columns: 0) == "\r\u{1B}[K")
     }
 }

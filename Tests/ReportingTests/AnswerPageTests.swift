@@ -104,6 +104,27 @@ import Testing
         #expect(!Self.first(faults).contains("questions strips"))
     }
 
+    @Test("on a terminal without a table of peers, bytes stand below the question of size, apart from speed")
+    func terminalCosts() throws {
+        var made = RunWithRounds()
+        for (scenario, metric) in [("walk", Metric.rowsPerSecond), ("update", .writtenBytesPerCommit)] {
+            made.add(.init(scenario: scenario, metric: metric, centres: ["strata-storage": 500, "sqlite": 1_000]))
+        }
+        var run = made.run
+        run.header.engines = run.header.engines.filter { ["strata-storage", "sqlite"].contains($0.name) }
+        let text = Reporting.terminal(run, width: 400, colour: false)
+        func answer(to question: Question) -> Substring {
+            text.split(separator: "\n\n").first { $0.contains(question.text) } ?? ""
+        }
+        let fast = answer(to: .fast)
+        #expect(fast.contains("beside the best peer, speed: ahead in 0, behind in 1, same in 0, open in 0 of 1 figure"))
+        #expect(!fast.contains("bytes"), "\(fast)")
+        let large = answer(to: .large)
+        #expect(large.contains("beside the best peer, bytes and other costs: ahead in 1, "), "\(large)")
+        #expect(!large.contains("speed"), "\(large)")
+        #expect(!text.contains(TerminalReport.peerQuestion))
+    }
+
     @Test("a plot of many figures has the six best and the six worst")
     func ends() throws {
         let first = Self.first(Reporting.html(RunWithRounds.large))
@@ -231,7 +252,9 @@ import Testing
                 "kept", "broken", "broken", "unprotected", "skipped", "skipped", "unanswered", "unanswered",
                 "unanswered",
             ])
+        #expect(Verdict.allCases.map(\.shownWord) == words)
         #expect(ShownOutcome.allCases.count == 6)
+        #expect(Outcome.silentlyWrong.shownWords == "wrong (silently-wrong)" && Outcome.correct.shownWords == "correct")
         for outcome in Outcome.allCases { #expect(ShownOutcome(outcome).isBad == !outcome.isHonest) }
         #expect(ShownOutcome.allCases.allSatisfy { !$0.rawValue.contains(" ") && !$0.explanation.isEmpty })
     }

@@ -155,5 +155,7 @@ import Testing
         #expect(Reporting.html(run).contains("no claim in 1 figure"))
         let row = try #require(Reporting.peersCSV(run).split(separator: "\r\n").first { $0.hasPrefix("point-read") })
         #expect(!row.contains("behind") && !row.contains("ahead") && row.contains("lmdb"))
+        run.header.measures = false
+        #expect(run.header.assertionWarning == nil, "a plan that takes no times claims no speed")
     }
 }

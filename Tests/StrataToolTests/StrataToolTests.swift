@@ -3,7 +3,6 @@ import StrataStorage
 import Testing
 
 @testable import StrataStorageTests
-@testable import StrataTool
 
 @Suite struct StrataToolTests {
     let directory: TemporaryDirectory
@@ -156,12 +155,6 @@ import Testing
         #expect(try StrataProcess.read(directory.path + "/new/Dog.jsonl").hasPrefix("{\"_key\":0,\"name\":\"dog 0\"}"))
         let under = try run("dump", path, "--out", path + "/below")
         #expect(under.status == 1 && under.error.contains("\(path)/below cannot be made"), "\(under)")
-    }
-
-    @Test("singular and plural are correct")
-    func plural() throws {
-        #expect(counted(1, "finding") == "1 finding" && counted(0, "finding") == "0 findings")
-        #expect(counted(2, "class", "classes") == "2 classes")
     }
 
     @Test("a full disk ends a dump, a copy and a salvage with 1, and leaves no half file")

@@ -40,11 +40,6 @@ extension ByteSink {
     }
 }
 
-/// `1 row`, `2 rows`.
-func counted(_ number: Int, _ one: String, _ several: String? = nil) -> String {
-    "\(number) \(number == 1 ? one : several ?? one + "s")"
-}
-
 /// A size as people read it.
 func readable(_ bytes: Int) -> String {
     let units = ["bytes", "KiB", "MiB", "GiB", "TiB"]

@@ -41,9 +41,10 @@ struct InfoCommand: Command {
             "  log         \(log)",
             "  file        \(readable(found.fileBytes))",
             "  live        \(readable(found.liveBytes))",
-            "  free        \(readable(found.freeBytes)) (\(decimal(share, 1)) %)\(Self.places(found))",
+            "  free        \(readable(found.freeBytes)) (\(decimal(share, 1)) %)"
+                + Self.places(freeBytes: found.freeBytes, runs: found.freeRuns, longest: found.longestFreeRun),
             "  schema      version \(found.schema.userVersion), "
-                + counted(found.schema.tables.count, "class", "classes"),
+                + counted(found.schema.tables.count, "class", several: "classes"),
         ]
         for (table, sizes) in zip(found.schema.tables, found.tables) {
             lines += [
@@ -62,10 +63,10 @@ struct InfoCommand: Command {
 
     /// Where the free pages are. The free map lists runs; free pages that it does not list yet become usable with the
     /// next commits.
-    private static func places(_ found: StoreInspection) -> String {
-        if found.freeBytes == 0 { return "" }
-        if found.freeRuns == 0 { return ", released by the last commits, and not in the list of free pages yet" }
-        return " in \(counted(found.freeRuns, "run")), the longest \(readable(found.longestFreeRun))"
+    static func places(freeBytes: Int, runs: Int, longest: Int) -> String {
+        if freeBytes == 0 { return "" }
+        if runs == 0 { return ", released by the last commits, and not in the list of free pages yet" }
+        return " in \(counted(runs, "run")), the longest \(readable(longest))"
     }
 
     private static func words(_ column: ColumnDefinition, _ schema: StoreSchema) -> String {

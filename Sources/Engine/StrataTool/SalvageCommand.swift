@@ -29,7 +29,7 @@ struct SalvageCommand: Command {
         try refuseExisting(destination)
         var settings = SalvageOptions()
         settings.cipher = try KeyFile.cipher(arguments)
-        settings.progress = { Output.progress("\($0) rows ..") }
+        settings.progress = { Output.progress("\(counted($0, "row")) ..") }
         let report = try naming(path) { try Salvage.run(from: path, to: destination, options: settings) }
         Output.progress("")
         if arguments.has("--json") {
@@ -87,45 +87,66 @@ struct SalvageCommand: Command {
         }
         if table.rowsUncertain > 0 {
             lines.append(
-                "  \(table.rowsUncertain) rows may be older than the last commit: nothing above their pages verifies")
+                "  \(counted(table.rowsUncertain, "row")) may be older than the last commit: nothing above "
+                    + "\(table.rowsUncertain == 1 ? "its page" : "their pages") verifies")
         }
         for range in table.lostKeys {
-            lines.append("  lost: \(range.rows.map { "\($0)" } ?? "unknown number of") rows with \(Self.keys(range))")
+            lines.append(
+                "  lost: \(range.rows.map { counted($0, "row") } ?? "unknown number of rows") with \(Self.keys(range))")
         }
         for column in table.lostColumns {
-            lines.append("  \(column.name) lost in \(column.rows) rows")
-            for range in column.keys { lines.append("    \(range.rows ?? 0) rows with \(Self.keys(range))") }
+            lines.append("  \(column.name) lost in \(counted(column.rows, "row"))")
+            lines += column.keys.map(Self.line)
         }
         for column in table.lostValues {
-            lines.append("  \(column.name): \(column.rows) values lost, which read as empty")
-            for range in column.keys { lines.append("    \(range.rows ?? 0) rows with \(Self.keys(range))") }
-        }
-        for collection in table.lostElements {
-            let lost = collection.places.reduce(0) { $0 + $1.count }
-            if lost > 0 {
-                lines.append("  \(collection.name) of key \(collection.key): \(lost) elements lost")
-                for places in collection.places {
-                    lines.append("    at places \(places.lowerBound) to \(places.upperBound - 1)")
-                }
-            }
-            if collection.leftOut > 0 {
-                lines.append(
-                    "  \(collection.name) of key \(collection.key): \(collection.leftOut) elements left out, which "
-                        + "were there twice after the replay of the log")
-            }
-            if collection.uncertain > 0 {
-                lines.append(
-                    "  \(collection.name) of key \(collection.key): \(collection.uncertain) elements found without "
-                        + "the nodes above them, perhaps in another order")
-            }
-        }
-        if table.creationsLost > 0 {
             lines.append(
-                "  \(table.creationsLost) rows lost their creation version: links from values of any type do not "
-                    + "lead to them")
+                "  \(column.name): \(counted(column.rows, "value")) lost, which "
+                    + "\(column.rows == 1 ? "reads" : "read") as empty")
+            lines += column.keys.map(Self.line)
         }
-        if table.linksRemoved > 0 { lines.append("  \(table.linksRemoved) links to lost rows removed") }
+        for collection in table.lostElements { lines += Self.lines(collection) }
+        if table.creationsLost > 0 {
+            let isOne = table.creationsLost == 1
+            lines.append(
+                "  \(counted(table.creationsLost, "row")) lost \(isOne ? "its" : "their") creation version: links from "
+                    + "values of any type do not lead to \(isOne ? "it" : "them")")
+        }
+        if table.linksRemoved > 0 {
+            let links = counted(table.linksRemoved, "link to a lost row", several: "links to lost rows")
+            lines.append("  \(links) removed")
+        }
         return lines
+    }
+
+    private static func lines(_ collection: SalvageReport.LostElements) -> [String] {
+        let name = "  \(collection.name) of key \(collection.key): "
+        var lines: [String] = []
+        let lost = collection.places.reduce(0) { $0 + $1.count }
+        if lost > 0 {
+            lines.append("\(name)\(counted(lost, "element")) lost")
+            for places in collection.places {
+                lines.append(
+                    places.count == 1
+                        ? "    at place \(places.lowerBound)"
+                        : "    at places \(places.lowerBound) to \(places.upperBound - 1)")
+            }
+        }
+        if collection.leftOut > 0 {
+            lines.append(
+                "\(name)\(counted(collection.leftOut, "element")) left out, which "
+                    + "\(collection.leftOut == 1 ? "was" : "were") there twice after the replay of the log")
+        }
+        if collection.uncertain > 0 {
+            lines.append(
+                "\(name)\(counted(collection.uncertain, "element")) found without the nodes above "
+                    + "\(collection.uncertain == 1 ? "it" : "them"), perhaps in another order")
+        }
+        return lines
+    }
+
+    /// The rows of one range that lost a column or a value.
+    private static func line(_ range: SalvageReport.KeyRange) -> String {
+        "    \(counted(range.rows ?? 0, "row")) with \(Self.keys(range))"
     }
 
     private static func keys(_ range: SalvageReport.KeyRange) -> String {

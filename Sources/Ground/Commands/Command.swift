@@ -17,6 +17,9 @@ package protocol Command: Sendable {
     /// Names of the positional arguments in order: `FILE` for a required one, `[TRIAL]` for an optional one. The last
     /// may be `FILE...` for one or more, or `[FILE...]` for any number.
     var positional: [String] { get }
+    /// The command lines in short that the help begins with, without the program's name. Each is accepted once its
+    /// names are replaced, so that a command with several sets of required options has a form for each.
+    var usageForms: [String] { get }
     var options: [OptionSpecification] { get }
     /// Whether the list of commands leaves it out.
     var isInternal: Bool { get }
@@ -31,6 +34,7 @@ extension Command {
     package var exitStatus: String { "" }
     package var runsProgram: Bool { false }
     package var isInternal: Bool { false }
+    package var usageForms: [String] { [usage] }
 
     /// The command line in short, without the program's name, in an order that `Arguments` accepts.
     package var usage: String {

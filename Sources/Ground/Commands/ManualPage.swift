@@ -37,8 +37,11 @@ struct ManualPage {
 
     private func lines(_ command: any Command) -> [String] {
         var lines = [".SH NAME", "\(Self.escaped(title)) \\- \(Self.escaped(command.summary))", ".SH SYNOPSIS"]
-        let usage = command.usage.dropFirst(command.name.count)
-        lines += [".B \(program.name) \(Self.escaped(command.name))", Self.line(String(usage.drop { $0 == " " }))]
+        for (index, form) in command.usageForms.enumerated() {
+            let words = form.dropFirst(command.name.count).drop { $0 == " " }
+            lines += index == 0 ? [] : [".br"]
+            lines += [".B \(program.name) \(Self.escaped(command.name))", Self.line(String(words))]
+        }
         if !command.details.isEmpty {
             lines.append(".SH DESCRIPTION")
             for detail in command.details { lines.append(detail.isEmpty ? ".PP" : Self.line(detail)) }

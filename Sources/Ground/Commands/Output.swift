@@ -25,10 +25,10 @@ package enum Output {
     /// A line on standard error.
     package static func error(_ text: String) { writeError(live.end() + text + "\n") }
 
-    /// Overwrites the progress line that the previous call wrote; an empty text removes it. Does nothing unless
-    /// `isLive`.
+    /// Overwrites the progress line that the previous call wrote; an empty text removes it. A text that is too long for
+    /// the terminal is cut. Does nothing unless `isLive`.
     package static func progress(_ text: String) {
-        if isLive { writeError(live.show(text)) }
+        if isLive { writeError(live.show(text, columns: columns(STDERR_FILENO) ?? width)) }
     }
 
     private static let live = LiveLine()
@@ -68,9 +68,15 @@ package enum Output {
 
     /// Columns of the terminal if they are at least 40, else the number in COLUMNS, else 100.
     package static var width: Int {
-        var size = winsize()
-        if ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col >= 40 { return Int(size.ws_col) }
+        if let columns = columns(STDOUT_FILENO), columns >= 40 { return columns }
         return environment("COLUMNS").flatMap { Int($0) } ?? 100
+    }
+
+    /// nil unless it is a terminal that knows its size.
+    private static func columns(_ descriptor: Int32) -> Int? {
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
     }
 
     /// nil for a variable that is unset or empty.
@@ -86,10 +92,11 @@ final class LiveLine: Sendable {
     private static let erased = "\r\u{1B}[K"
     private let isShown = Mutex(false)
 
-    /// The bytes that overwrite the line.
-    func show(_ text: String) -> String {
+    /// The bytes that overwrite the line. A text of `columns` characters or more would go on in the next row, where
+    /// nothing removes it.
+    func show(_ text: String, columns: Int) -> String {
         isShown.withLock { $0 = !text.isEmpty }
-        return Self.erased + text
+        return Self.erased + text.prefix(max(0, columns - 1))
     }
 
     /// The bytes that remove the line; empty if none is shown.

@@ -135,7 +135,7 @@ struct CommandHelp {
     private static let width = 110
 
     var text: String {
-        var lines = ["\(program.name) \(command.usage)", "", command.summary] + command.details
+        var lines = command.usageForms.map { "\(program.name) \($0)" } + ["", command.summary] + command.details
         if !command.options.isEmpty {
             let width = min(28, command.options.map(\.form.count).max() ?? 0)
             lines += ["", "Options"]

@@ -69,11 +69,21 @@ struct FaultCommandTests {
             let match = try #require(end.output.firstMatch(of: pattern), "\(end.output)")
             return try #require(Int(match.output.1))
         }
-        let announced = try number(/; ([0-9]+) trials, seed/)
+        let announced = try number(/; ([0-9]+) trials?, seed/)
         // A write of one byte has no half.
-        let impossible = try number(/([0-9]+) of them are impossible/)
+        let impossible = try number(/([0-9]+) of them (?:is|are) impossible/)
         let done = try number(/\n([0-9]+) trials?: no violation/)
         #expect(impossible > 0 && announced == impossible + done, "\(end.output)")
+    }
+
+    @Test("one byte, one file and one trial are written in the singular")
+    func singular() throws {
+        let directory = try TestDirectory()
+        let file = directory.path + "/byte"
+        try FileTree.writeText(file, "x")
+        let end = try AssayProcess.run(
+            ["damage", file, "--read", "cat {}", "--faults", "flip", "--samples", "1"], in: directory)
+        #expect(end.output.contains("1 byte in 1 file, 1 trial, seed 1\n"), "\(end.output)")
     }
 
     @Test("a word that is no UTF-8 is refused, and names no other file")

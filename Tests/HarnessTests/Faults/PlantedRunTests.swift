@@ -263,6 +263,8 @@ struct PlantedRunTests {
     func listed() throws {
         let all = try execute(["list"])
         #expect(all.status == .exited(0) && all.output.split(separator: "\n").count < 80, "\(all.output)")
+        // The longest name of a plan once ran into the summary.
+        #expect(all.output.contains("migration-double  "), "\(all.output)")
         for topic in ["plans", "engines", "datasets", "scenarios", "conditions", "corruption", "commit", "quick"] {
             let end = try execute(["list", topic])
             #expect(end.status == .exited(0) && !end.output.isEmpty, "\(topic)")
@@ -312,6 +314,15 @@ struct PlantedRunTests {
             #expect(help.contains("\nExamples\n  assay \(command)"), "\(command)")
             for line in help.split(separator: "\n") { #expect(line.count <= 125, "\(command): \(line)") }
         }
+        func usage(_ command: String) throws -> Substring {
+            try execute([command, "--help"]).output.split(separator: "\n").first ?? ""
+        }
+        for command in ["crash", "eio", "full", "kill"] {
+            #expect(try usage(command).contains(" -- PROGRAM"), "\(command)")
+        }
+        // Both once began with an argument that is not enough, and the line failed when copied.
+        #expect(try usage("ab").hasPrefix("assay ab --a OLD --b NEW (PLAN | --scenario"))
+        #expect(try usage("bisect").hasPrefix("assay bisect --good REV --bad REV CASE"))
         for shell in ["bash", "zsh", "fish"] {
             let script = try execute(["completion", shell])
             #expect(script.status == .exited(0) && script.output.contains("list scenarios --names"), "\(shell)")

@@ -182,8 +182,10 @@ struct RunSafetyTests {
             #expect(end.output.contains("named like") && end.output.contains(example), "\(end.output)")
         }
         for (scenario, trial, expected) in [
-            ("planted-checks", "thread 0", "now: silently-wrong"), ("planted-checks", "content", "now: correct"),
-            ("planted-checks", "it's 'quoted'", "now: silently-wrong"), ("planted-trials", "plant:10", "now: crashed"),
+            ("planted-checks", "thread 0", "now: wrong (silently-wrong)"),
+            ("planted-checks", "content", "now: correct"),
+            ("planted-checks", "it's 'quoted'", "now: wrong (silently-wrong)"),
+            ("planted-trials", "plant:10", "now: stopped (crashed)"),
             ("planted-trials", "plant:11", "now: correct"), ("bit-flip", "bit:5", "that run did not try it"),
             ("truncate", "cut:4096", "same outcome: 1 of 1"),
         ] {

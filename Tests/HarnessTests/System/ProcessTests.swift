@@ -145,6 +145,10 @@ import Testing
         #expect(machine.fsyncNanoseconds > 0)
         #expect(MachineInspection.warnings(machine, isReleaseBuild: false).contains { $0.hasPrefix("DEBUG BUILD") })
         #expect(!MachineInspection.warnings(machine, isReleaseBuild: true).contains { $0.hasPrefix("DEBUG BUILD") })
+        func isSwapNamed(_ warnings: [String]) -> Bool { warnings.contains { $0.hasPrefix("swapped memory: 90 MiB") } }
+        #expect(isSwapNamed(MachineInspection.warnings(machine, isReleaseBuild: true, swappedBytes: 90 << 20)))
+        let outcomes = MachineInspection.warnings(machine, isReleaseBuild: true, measures: false)
+        #expect(!outcomes.contains { $0.hasPrefix("swapped memory") }, "outcomes do not depend on swapped memory")
         #expect(try FileTree.names(in: directory.path).isEmpty, "the probe is removed")
     }
 }

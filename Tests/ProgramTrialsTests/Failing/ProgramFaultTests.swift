@@ -53,10 +53,10 @@ struct ProgramFaultTests {
         let errors = try report(careful) { $0.inputOutputErrors(CallKind.failing, $1) }
         #expect(errors.exitStatus == 0, "\(errors.lines { "\($0)" })")
         // Faults of a write (once, for good and short), of a sync, of the rename, of the creation of the file and more.
-        #expect(errors.trials.count { $0.outcome == .told } >= 8 && !errors.baseline.isCheckBlind)
+        #expect(errors.trials.count { $0.outcome == .reported } >= 8 && !errors.baseline.isCheckBlind)
         #expect(errors.baseline.state.count(.rename) == 1 && errors.baseline.state.count(.write) == 1)
         let full = try report(careful) { $0.fullDisks(.noSpace, $1) }
-        #expect(full.exitStatus == 0 && full.trials.count { $0.outcome == .told } >= 6)
+        #expect(full.exitStatus == 0 && full.trials.count { $0.outcome == .reported } >= 6)
         let killed = try report(careful) { $0.kills(moments: 2, $1) }
         #expect(killed.exitStatus == 0, "\(killed.lines { "\($0)" })")
         #expect(killed.trials.count { $0.outcome == .survived } == killed.trials.count && killed.trials.count >= 10)
@@ -114,9 +114,9 @@ struct ProgramFaultTests {
         }
         #expect(try outcome("echo one >{}/rows || kill -SEGV $$") == .crashed)
         #expect(try outcome("until echo one >{}/rows; do sleep 0.05; done") == .hung)
-        #expect(try outcome("echo one >{}/rows; true") == .untold)
-        #expect(ProgramFaultOutcome.untold.isViolation(mustTell: true))
-        #expect(!ProgramFaultOutcome.untold.isViolation(mustTell: false))
+        #expect(try outcome("echo one >{}/rows; true") == .notNoticed)
+        #expect(ProgramFaultOutcome.notNoticed.isViolation(mustTell: true))
+        #expect(!ProgramFaultOutcome.notNoticed.isViolation(mustTell: false))
     }
 
     @Test("a short write that the program completes is no violation, one that it ignores is")
@@ -135,10 +135,10 @@ struct ProgramFaultTests {
             library: library, directory: directory.path)
         once.output = .pipe
         let trial = try once.run(fault, try once.baseline(), in: directory.path + "/one")
-        #expect(trial?.outcome == .untold)
+        #expect(trial?.outcome == .notNoticed)
         let report = ProgramFaultReport(try #require(trial.map { [$0] }), try once.baseline(), mustTell: true)
         #expect(report.exitStatus == 2)
-        #expect(report.lines { "\($0)" }.last == "1 of 1 trial: a failed call that was not told")
+        #expect(report.lines { "\($0)" }.last == "1 of 1 trial: a failed call that was not reported")
     }
 
     @Test("a run's directory is not in its report, and no control character either")

@@ -79,9 +79,52 @@ import Testing
         }
         let text = Reporting.terminal(HTMLTests.run([open] + others), width: 200, colour: false)
         #expect(
-            text.contains("\n  ? strata  compact-on-launch  there was nothing to compact: 118784 bytes before, 90112"))
+            text.contains(
+                "\n  ? 1 case: there was nothing to compact: 118784 bytes before, 90112 when loaded anew (strata "
+                    + "compact-on-launch"), "\(text)")
         #expect(
-            text.contains("\n  ? sqlite  commit  3 cases  left out: the budget of the run was used up\n"), "\(text)")
+            text.contains("\n  ? 3 cases: left out: the budget of the run was used up (sqlite commit"), "\(text)")
+    }
+
+    /// 67 cases that the budget cut once gave twelve lines and "55 more".
+    @Test("cases that the budget cut have one line, with three names")
+    func cutReasons() {
+        let cut = (1...20).map { index in
+            var result = PlausibleRun.passed(PlausibleRun.test("scan-\(index)", .workload, "strata"))
+            result.verdict = .inconclusive
+            result.isCut = true
+            result.message = "cut by its share of the budget"
+            return result
+        }
+        var run = HTMLTests.run(cut)
+        run.header.budgetSeconds = 600
+        let text = Reporting.terminal(run, width: 200, colour: false)
+        #expect(
+            text.contains(
+                "\n  ? 20 cases: the budget of 10 min was used up (strata scan-1; strata scan-2; strata scan-3; ..)\n"),
+            "\(text)")
+        #expect(!text.contains("scan-4;") && !text.contains("more reason"), "\(text)")
+    }
+
+    @Test("a violation is a sentence with its numbers, then the detail, whole, and the command")
+    func sentences() throws {
+        let detail = "power goes before it writes 512 bytes at offset 0 of data.db, which the program had synced before"
+        var result = PlausibleRun.passed(PlausibleRun.test("sync-fails", .crash, "berkeleydb"))
+        result.verdict = .violation
+        result.outcomes = [
+            OutcomeCount(outcome: .correct, count: 20), OutcomeCount(outcome: .lostCommit, count: 4),
+        ]
+        result.causes = [
+            FailureCause(
+                Trial(address: FaultAddress(text: "io:sync#16,EIO"), outcome: .lostCommit, detail: detail), count: 4)
+        ]
+        let run = HTMLTests.run([result])
+        let text = Reporting.terminal(run, width: 90, colour: false)
+        let words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(
+            words.contains(
+                "\u{2717} Berkeley DB: a commit that was acknowledged after a failed fsync was gone after a power loss "
+                    + "(sync-fails, 4 of 24) \(detail) assay replay "), "\(text)")
     }
 
     @Test("the last line is the answer")
@@ -143,6 +186,31 @@ import Testing
         #expect(escaped.contains("\\<x\\>") && !escaped.contains("<x>"))
     }
 
+    /// A pasted summary with an exit status of 2 or 3 once had no cause.
+    @Test("Markdown lists broken promises, known ones too, and the reasons for having no answer")
+    func markdownCauses() {
+        func result(_ scenario: String, _ engine: String, _ verdict: Verdict, _ message: String) -> CaseResult {
+            var result = PlausibleRun.passed(PlausibleRun.test(scenario, .crash, engine))
+            result.verdict = verdict
+            result.outcome = verdict.isViolation ? .lostCommit : nil
+            result.message = message
+            return result
+        }
+        var run = HTMLTests.run([
+            result("disk-full", "sqlite", .violation, "a row is gone"), result("power-loss", "lmdb", .known, "gone"),
+            result("walk", "strata", .inconclusive, "no time"), result("scan", "strata", .inconclusive, "no time"),
+        ])
+        run.header.cases.append("0123456789ab")
+        let lines = Reporting.markdown(run).split(separator: "\n").filter { $0.hasPrefix("- ") }
+        #expect(
+            lines == [
+                "- SQLite: acknowledged data was gone, and the engine reported nothing, on a full disk (disk-full)",
+                "- LMDB: acknowledged data was gone, and the engine reported nothing, after a power loss (power-loss); "
+                    + "listed as known",
+                "- 2 cases: no time (strata walk; strata scan)", "- 1 case not run",
+            ])
+    }
+
     @Test("a run without a result, and a stopped one, are marked")
     func stopped() {
         #expect(Reporting.terminal(HTMLTests.emptyRun(), width: 80, colour: false).contains("No case was run"))
@@ -165,7 +233,9 @@ import Testing
         let runs = [noisy, RunWithRounds.large, RunWithRounds.small, HTMLTests.largeRun(cases: 400), smoke]
         for run in runs + [PeerTableTests.run, HTMLTests.emptyRun()] {
             let lines = Reporting.terminal(run, width: width, colour: false).split(separator: "\n")
-            for line in lines { #expect(line.count <= width, "\(line)") }
+            // The answer is one line, so that the last line of a log is not only its end.
+            for line in lines.dropLast() { #expect(line.count <= width, "\(line)") }
+            #expect(lines.last?.hasPrefix("ANSWER   ") == true)
         }
     }
 
@@ -197,6 +267,24 @@ import Testing
             #expect(!html.contains("id=\"peers\"") && !html.contains("commits/s"))
             #expect(Reporting.peersCSV(smoke).isEmpty)
         }
+    }
+
+    /// The table once had up to eleven columns, with words that the page does not have.
+    @Test("the columns of a table of outcomes are the words of the page")
+    func outcomeColumns() throws {
+        var result = PlausibleRun.passed(PlausibleRun.test("bit-flip", .corruption, "sqlite"))
+        let outcomes: [Outcome] = [.repaired, .detectedAtOpen, .refused, .fellBack, .hung, .crashed, .silentlyWrong]
+        result.outcomes = outcomes.map { OutcomeCount(outcome: $0, count: 2) }
+        result.outcome = .silentlyWrong
+        result.verdict = .unpromised
+        let text = Reporting.terminal(HTMLTests.run([result]), width: 120, colour: false)
+        let lines = text.split(separator: "\n").map { $0.split(separator: " ") }
+        let head = try #require(lines.first { $0.contains("trials") && $0.contains("correct") })
+        #expect(
+            head.suffix(7) == ["trials", "correct", "reported", "stopped", "lost", "wrong", "promise"], "\(text)")
+        let row = try #require(lines.first { $0.starts(with: ["bit-flip", "sqlite"]) && $0.count > 8 })
+        #expect(row.dropFirst(2).prefix(6) == ["14", "2", "6", "4", "0", "2"], "\(text)")
+        #expect(text.contains("in 1 case (14 trials), 1 unprotected\n"), "\(text)")
     }
 
     @Test("cut and inconclusive cases are counted beside the verdict")

@@ -1,6 +1,7 @@
 import Commands
 import Files
 import Harness
+import Reporting
 import RunRecords
 
 struct ReplayCommand: Command {
@@ -110,8 +111,8 @@ struct ReplayCommand: Command {
             if trial != nil, let refusal = runner.replayed?.refusal { throw UsageError(refusal, command: name) }
             before = expected(run, recorded, trial, index: runner.replayed?.index)
             if round == 0 {
-                let nothing = trial == nil ? recorded.verdict.rawValue : "that run did not try it"
-                try Output.line("recorded: \(before?.rawValue ?? nothing)")
+                let nothing = trial == nil ? recorded.verdict.shownWord : "that run did not try it"
+                try Output.line("recorded: \(before?.shownWords ?? nothing)")
             }
             let outcome = trial == nil ? result.outcome : runner.replayed?.outcome ?? result.outcome
             try print(result, outcome, trial: trial, detail: runner.replayed?.detail ?? "")
@@ -214,7 +215,7 @@ struct ReplayCommand: Command {
         if address.isWholeCase { return nil }
         guard recorded.outcome != nil || recorded.verdict == .harnessError else {
             throw UsageError(
-                "case \(recorded.test.id) has no trials: it is \(recorded.verdict.rawValue)", command: name)
+                "case \(recorded.test.id) has no trials: it is \(recorded.verdict.shownWord)", command: name)
         }
         return address
     }
@@ -243,9 +244,9 @@ struct ReplayCommand: Command {
     private func print(
         _ result: CaseResult, _ outcome: Outcome?, trial: FaultAddress?, detail: String
     ) throws {
-        let outcome = outcome?.rawValue ?? "no outcome"
+        let outcome = outcome?.shownWords ?? "no outcome"
         let message = result.message.isEmpty ? "" : "  (\(result.message))"
-        try Output.line("now: \(outcome), verdict \(result.verdict.rawValue)\(message)")
+        try Output.line("now: \(outcome), verdict \(result.verdict.shownWord)\(message)")
         if let trial {
             if !detail.isEmpty { try Output.line("  \(trial): \(detail)") }
         } else {

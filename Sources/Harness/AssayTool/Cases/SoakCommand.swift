@@ -4,6 +4,7 @@ import Files
 import Harness
 import Measuring
 import Platform
+import Reporting
 import RunRecords
 import Seeds
 
@@ -61,7 +62,8 @@ struct SoakCommand: Command {
         soak.filter.engines = arguments.list("--engine")
         soak.filter.parameters = try PlanFilter(arguments).parameters
         Interruption.install()
-        try Output.line("soak from seed \(first), \(minutes) minutes; failures are kept in \(out)")
+        let time = minutes == minutes.rounded() ? counted(Int(min(minutes, 1e6)), "minute") : "\(minutes) minutes"
+        try Output.line("soak from seed \(first), \(time); failures are kept in \(out)")
         try ComparisonOptions.withScratch { scratch in
             let coverage = try BranchCoverage(registries.engines.engines, in: scratch)
             try soak.run(scratch)
@@ -166,8 +168,8 @@ private struct Soak {
         isBegun = true
         let left = Double(deadline &- min(deadline, MonotonicClock.now())) / 1e9
         progress.report(
-            "\(passed + failed) cases, \(groups.count) causes, \(Int(left)) s left: \(test.scenario) \(test.engine) "
-                + "seed \(test.seed)")
+            "\(counted(passed + failed, "case")), \(counted(groups.count, "cause")), \(Int(left)) s left: "
+                + "\(test.scenario) \(test.engine) seed \(test.seed)")
         let result = try runner.run(test, fault: nil, seconds: max(left, 1)).result
         if Interruption.isRequested { return }
         trials += result.trialCount
@@ -201,21 +203,21 @@ private struct Soak {
 
     private func say(_ key: Key) throws {
         guard let group = groups[key] else { return }
-        try Output.line("\(group.cause.outcome.rawValue)  \(key.scenario) \(key.engine)  \(group.cause.text)")
+        try Output.line("\(group.cause.outcome.shownWord)  \(key.scenario) \(key.engine)  \(group.cause.text)")
         try Output.line("  assay replay \(ShellWord.quoted(group.file))")
     }
 
     func conclude() throws -> Int32 {
         try Output.line(
-            "\(passed + failed) cases decided, \(trials) trials; \(failed) failed, by "
-                + (order.count == 1 ? "1 cause" : "\(order.count) causes"))
+            "\(counted(passed + failed, "case")) decided, \(counted(trials, "trial")); \(failed) failed, by "
+                + counted(order.count, "cause"))
         for key in order {
             let cases = groups[key]?.cases ?? 0
-            try Output.line(cases == 1 ? "  1 case:" : "  \(cases) cases:")
+            try Output.line("  \(counted(cases, "case")):")
             try say(key)
         }
         for (text, count) in undecided.sorted(by: { $0.key < $1.key }).prefix(10) {
-            try Output.line("  not decided, \(count) times: \(text)")
+            try Output.line("  not decided, \(counted(count, "time")): \(text)")
         }
         if failed > 0 { return 2 }
         return passed > 0 && undecided.isEmpty ? 0 : 3

@@ -14,6 +14,11 @@ struct ABCommand: Command {
     let summary = "measures two builds of assay in pairs, each by fresh processes side by side"
     let question = "is build B slower than build A?"
     let positional = ["[PLAN]"]
+    let usageForms = [
+        "ab --a OLD --b NEW (PLAN | --scenario NAME,..) [options]",
+        "ab --a-ref OLD --b-ref NEW (PLAN | --scenario NAME,..) [options]",
+        "ab --a-engine-library OLD --b-engine-library NEW (PLAN | --scenario NAME,..) [options]",
+    ]
     let examples = [
         CommandExample("ab --a OLD --b NEW --scenario commit", "two programs, built before"),
         CommandExample(

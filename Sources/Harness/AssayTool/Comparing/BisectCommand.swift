@@ -12,6 +12,7 @@ struct BisectCommand: Command {
     let summary = "finds the revision that made a case slower, by the comparisons of assay ab"
     let question = "which change made this slower?"
     let positional = ["[CASE]"]
+    let usageForms = ["bisect --good REV --bad REV CASE [options]", "bisect --resume DIR [options]"]
     let examples = [
         CommandExample(
             "bisect --good HEAD~20 --bad HEAD commit --engine strata", "the revision since which commits are slower"),

@@ -136,7 +136,9 @@ struct CrashCommand: Command {
 
     private func say(_ run: TracedRun) throws {
         let printed = run.printed.reduce(0) { $0 + $1.bytes.count { $0 == UInt8(ascii: "\n") } }
-        try Output.line("the program \(run.end.summary): \(run.operations.count) operations, \(printed) lines printed")
+        try Output.line(
+            "the program \(run.end.summary): \(counted(run.operations.count, "operation")), "
+                + "\(counted(printed, "line")) printed")
         if !run.end.hasSucceeded, !run.end.errors.isEmpty {
             for line in run.end.errors.suffix(500).split(separator: UInt8(ascii: "\n")) {
                 try Output.line("  \(PrintedText.escaped(line))")

@@ -80,8 +80,8 @@ struct DamageCommand: Command {
                 kind, count: samples, pageSize: pageSize, older: older, spread: .bytes, random: &random)
         }
         try Output.line(
-            "\(subject.files.byteCount) bytes in \(subject.files.files.count) "
-                + "\(subject.files.files.count == 1 ? "file" : "files"), \(damages.count) trials, seed \(seed)")
+            "\(counted(subject.files.byteCount, "byte")) in \(counted(subject.files.files.count, "file")), "
+                + "\(counted(damages.count, "trial")), seed \(seed)")
         let tried = try trials.run(
             damages, against: reference, progress: TrialOptions.progress("assay \(name)", of: damages.count))
         let report = DamageReport(tried.outputs, files: subject.files, pageSize: pageSize)

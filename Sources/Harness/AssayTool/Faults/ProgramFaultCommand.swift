@@ -75,8 +75,8 @@ struct ProgramFaultCommand: Command {
             fault == .kill
             ? ["Outcomes: survived, broken (the check fails), hung."]
             : [
-                "Outcomes: told (another status than 0, and the check passes), untold (status 0, and the check",
-                "passes), completed (the program wrote the rest of a half write), broken (the check",
+                "Outcomes: reported (another status than 0, and the check passes), not-noticed (status 0, and the",
+                "check passes), completed (the program wrote the rest of a half write), broken (the check",
                 "fails), crashed (by a signal of its own), hung.",
             ]
         return [
@@ -127,11 +127,13 @@ struct ProgramFaultCommand: Command {
             case .full: choice.fullDisks(effect, baseline.state)
             case .kill: choice.kills(moments: moments, baseline.state)
             }
-        try Output.line(describe(baseline) + "; \(faults.count) trials, seed \(choice.seed)")
+        try Output.line(describe(baseline) + "; \(counted(faults.count, "trial")), seed \(choice.seed)")
         let tried = try trials.run(faults, baseline, progress: TrialOptions.progress("assay \(name)", of: faults.count))
         let left = faults.count - tried.outputs.count
         if left > 0, !tried.isInterrupted {
-            try Output.line("\(left) of them are impossible: a call that transfers one byte or none has no half")
+            try Output.line(
+                "\(left) of them \(left == 1 ? "is" : "are") impossible: a call that transfers one byte or none has "
+                    + "no half")
         }
         let mustTell = arguments.has("--must-tell")
         let report = ProgramFaultReport(tried.outputs, baseline, mustTell: mustTell)
@@ -214,7 +216,7 @@ struct ProgramFaultCommand: Command {
     private func describe(_ baseline: ProgramFaultTrials.Baseline) -> String {
         let counts = CallKind.allCases.filter { baseline.state.count($0) > 0 }
         let calls = counts.map { "\($0.rawValue) \(baseline.state.count($0))" }.joined(separator: ", ")
-        return "without a fault: \(calls); \(baseline.lineCount) lines printed"
+        return "without a fault: \(calls); \(counted(baseline.lineCount, "line")) printed"
     }
 
     private func repeated(

@@ -123,7 +123,7 @@ struct TrialOptions {
     func status(_ status: Int32, isInterrupted: Bool, done: Int, of total: Int) throws -> Int32 {
         guard isInterrupted else { return status }
         Output.progress("")
-        try Output.line("INTERRUPTED: \(done) of \(total) trials ran, and the others have no outcome")
+        try Output.line("INTERRUPTED: \(done) of \(counted(total, "trial")) ran, and the others have no outcome")
         return Interruption.exitStatus
     }
 

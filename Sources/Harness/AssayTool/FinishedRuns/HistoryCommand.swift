@@ -121,7 +121,7 @@ struct HistoryCommand: Command {
             try Self.wrongInput { () throws(RecordingError) in
                 try directory.write(pages.map { ($0.name, $0.text) })
             }
-            try print("\(pages.count) pages: \(trimmed(out))/index.html\n")
+            try print("\(counted(pages.count, "page")): \(trimmed(out))/index.html\n")
         }
 
         private static func wrongInput<Output>(
@@ -141,12 +141,12 @@ struct HistoryCommand: Command {
             let store = try RunArchive(path: file, creates: true)
             for run in runs {
                 let addition = try store.add(run)
-                let counts = "\(run.cases.count) cases, \(run.figureCount) figures"
+                let counts = "\(counted(run.cases.count, "case")), \(counted(run.figureCount, "figure"))"
                 try print(
                     addition == .added
                         ? "added \(run.id): \(counts)\n" : "\(run.id) is in the archive already\n")
                 for recorded in run.cases where addition == .added && recorded.figures.isEmpty {
-                    try print("  no figures: \(recorded.test.title), \(recorded.verdict.rawValue)\n")
+                    try print("  no figures: \(recorded.test.title), \(recorded.verdict.shownWord)\n")
                 }
             }
         }

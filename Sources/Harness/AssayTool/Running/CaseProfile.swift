@@ -38,7 +38,7 @@ struct CaseProfile {
         let front = try profiler.front(executable: configuration.executable)
         let (result, processID) = try runner.watch(planned, by: front)
         if result.verdict != .pass {
-            Output.error("under \(tool.rawValue) the case came to \(result.verdict.rawValue): \(result.message)")
+            Output.error("under \(tool.rawValue) the case is \(result.verdict.shownWord): \(result.message)")
         }
         let stacks = try profiler.stacks(processID: processID)
         let title = "\(test.scenario) \(test.engine) \(test.parameterText): \(stacks.unit) by \(tool.rawValue)"

@@ -1,5 +1,6 @@
 import Commands
 import Harness
+import Reporting
 import RunRecords
 
 /// The one case that a command line names: by a scenario and its distinguishing options, or by the id of a plan's case.
@@ -24,7 +25,7 @@ struct CaseSelection {
         let found = isID ? try byID(text) : try byScenario(text)
         let runnable = found.filter { $0.verdict == nil }
         guard let only = runnable.first else {
-            let reason = found.first.map { "\($0.test.engine): \($0.verdict?.rawValue ?? "") \($0.reason)" }
+            let reason = found.first.map { "\($0.test.engine): \($0.verdict?.shownWord ?? ""), \($0.reason)" }
             throw usage("no case of \(text) can run here" + (reason.map { " (\($0))" } ?? ""))
         }
         guard runnable.count == 1 else {

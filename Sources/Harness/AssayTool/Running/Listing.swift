@@ -101,14 +101,20 @@ struct Listing {
     private var plans: [String] {
         get throws {
             var lines = ["Plans (\(checkout.plansDirectory))"]
-            for name in try checkout.planNames() {
+            let names = try checkout.planNames()
+            let column = Self.column(names)
+            for name in names {
                 let plan = try checkout.plan(name)
                 let budget = plan.budgetSeconds.map { ", at most \(Int($0)) s" } ?? ""
-                lines += "  \(name.padded(to: 16))\(plan.summary)\(budget)".wrapped(to: width, indent: 18)
+                lines += "  \(name.padded(to: column))\(plan.summary)\(budget)"
+                    .wrapped(to: width, indent: column + 2)
             }
             return lines
         }
     }
+
+    /// The width of a column of names: two spaces at least come after each.
+    private static func column(_ names: [String]) -> Int { max(16, (names.map(\.count).max() ?? 0) + 2) }
 
     private func all(ofPlan name: String) throws -> [String] {
         let plan = try checkout.plan(name)
@@ -143,7 +149,7 @@ struct Listing {
 
     private func line(_ source: any DatasetSource) -> String {
         let size = source.defaultSize.map { "\($0) rows" } ?? "all of its rows"
-        return "  \(source.name.padded(to: 16))\(source.summary) (\(size))"
+        return "  \(source.name.padded(to: Self.column(datasetNames)))\(source.summary) (\(size))"
     }
 
     // MARK: Scenarios

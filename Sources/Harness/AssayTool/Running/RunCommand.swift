@@ -178,7 +178,7 @@ struct RunCommand: Command {
         let all = try expand(arguments, checkout, EngineLibraries.registries(arguments)).2
         for planned in try ShardSelection(arguments, of: all).cases {
             let test = planned.test
-            let state = planned.verdict.map { "  \($0.rawValue): \(planned.reason)" } ?? ""
+            let state = planned.verdict.map { "  \($0.shownWord): \(planned.reason)" } ?? ""
             let data = test.dataset.isEmpty ? "-" : test.size > 0 ? "\(test.dataset) \(test.size)" : test.dataset
             try Output.line(
                 "\(test.id)  \(test.scenario)  \(test.engine)  \(data)  \(test.durability.rawValue)  "
@@ -294,7 +294,8 @@ struct RunCommand: Command {
                 return version
             }
         header.notBuilt = registries.engines.notBuilt
-        header.warnings = MachineInspection.warnings(header.machine, isReleaseBuild: header.isReleaseBuild)
+        header.warnings = MachineInspection.warnings(
+            header.machine, isReleaseBuild: header.isReleaseBuild, measures: header.measures)
         if let warning = header.assertionWarning { header.warnings.append(warning) }
         #if Zoo
             header.warnings.insert("PLANTED BUGS: this build has the trait Zoo, and its figures do not count", at: 0)

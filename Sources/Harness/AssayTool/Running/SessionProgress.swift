@@ -1,5 +1,6 @@
 import Commands
 import Harness
+import Reporting
 import RunRecords
 import Seeds
 
@@ -10,7 +11,7 @@ struct SessionProgress: SessionObserver {
         Output.progress("")
         Output.error(
             batch == 0
-                ? "\(cases.count == 1 ? "1 case" : "\(cases.count) cases"), \(rounds) rounds of A, B and A: \(names)"
+                ? "\(counted(cases.count, "case")), \(counted(rounds, "round")) of A, B and A: \(names)"
                 : "flagged, and measured once more: \(names)")
     }
 
@@ -23,7 +24,7 @@ struct SessionProgress: SessionObserver {
         Output.progress("")
         let result = measurement.result
         Output.error(
-            "\(test.scenario) \(test.engine) ends: side \(measurement.side.rawValue) came to "
-                + "\(result.verdict.rawValue)\(result.message.isEmpty ? "" : ", \(result.message.prefix(300))")")
+            "\(test.scenario) \(test.engine) ends: side \(measurement.side.rawValue) is "
+                + "\(result.verdict.shownWord)\(result.message.isEmpty ? "" : ", \(result.message.prefix(300))")")
     }
 }

@@ -1,6 +1,7 @@
 import Commands
 import Harness
 import Measuring
+import Reporting
 import RunRecords
 
 /// Progress on standard error: one live line on a terminal, a line per case otherwise.
@@ -24,9 +25,8 @@ final class TerminalProgress: RunObserver {
         let budget = header.budgetSeconds.map { ", at most \(Int($0)) s" } ?? ""
         Output.error(
             "assay \(header.assayVersion)  plan \(header.plan)  seed \(header.seed)  "
-                + (header.cases.count == 1 ? "1 case, " : "\(header.cases.count) cases, ")
-                + (measurementCount == 1 ? "1 measurement" : "\(measurementCount) measurements") + budget)
-        for warning in header.warnings { Output.error("WARNING  \(warning)") }
+                + "\(counted(header.cases.count, "case")), \(counted(measurementCount, "measurement"))\(budget)")
+        for warning in header.shownWarnings { Output.error("WARNING  \(warning)") }
         for line in plan { Output.error(line) }
     }
 
@@ -41,7 +41,7 @@ final class TerminalProgress: RunObserver {
             let estimate = elapsed / Double(index - 1) * Double(count - index + 1)
             text += "  about \(Int(min(estimate, max(secondsLeft ?? .infinity, 0)).rounded(.up))) s left"
         }
-        Output.progress(String(text.prefix(Output.width - 1)))
+        Output.progress(text)
     }
 
     func measurementEnds(_ result: CaseResult, index: Int, count: Int) {
@@ -53,8 +53,8 @@ final class TerminalProgress: RunObserver {
         Output.progress("")
         if isLive && !isNews { return }
         let seconds = (Double(result.durationNanoseconds) / 1e8).rounded() / 10
-        var text = "[\(index)/\(count)] \(name(result.test, result.turn)): \(result.verdict.rawValue)"
-        if let outcome = result.outcome, outcome != .correct { text += ", \(outcome.rawValue)" }
+        var text = "[\(index)/\(count)] \(name(result.test, result.turn)): \(result.verdict.shownWord)"
+        if let word = result.outcome?.shownWord, word != Outcome.correct.shownWord { text += ", \(word)" }
         if result.durationNanoseconds > 0 { text += ", \(seconds) s" }
         if result.isCut { text += ", cut by the budget" }
         if isNews && !result.message.isEmpty { text += "\n    \(result.message.prefix(300))" }

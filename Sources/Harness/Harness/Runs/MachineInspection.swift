@@ -55,7 +55,14 @@ package enum MachineInspection {
 
     /// Reasons to doubt the figures that are known before the first measurement; those in capitals make figures
     /// worthless. The load of the machine is judged while cases run: ``Disturbance``.
-    package static func warnings(_ machine: Machine, isReleaseBuild: Bool) -> [String] {
+    ///
+    /// - Parameter measures: false for a plan that takes no times, whose outcomes do not depend on memory that the
+    ///   system moved to the disk.
+    package static func warnings(_ machine: Machine, isReleaseBuild: Bool, measures: Bool = true) -> [String] {
+        warnings(machine, isReleaseBuild: isReleaseBuild, swappedBytes: measures ? swappedBytes() : nil)
+    }
+
+    static func warnings(_ machine: Machine, isReleaseBuild: Bool, swappedBytes: UInt64?) -> [String] {
         var warnings: [String] = []
         if !isReleaseBuild { warnings.append("DEBUG BUILD: the figures say nothing about speed") }
         switch machine.fsync {
@@ -65,8 +72,8 @@ package enum MachineInspection {
             warnings.append(
                 "FSYNC SUSPICIOUS: a synced write takes \(machine.fsyncNanoseconds / 1_000) us, less than a disk needs")
         }
-        if let swapped = swappedBytes(), swapped > 64 << 20 {
-            warnings.append("swapped memory: \(swapped >> 20) MiB; the figures may wait for the disk")
+        if let swappedBytes, swappedBytes > 64 << 20 {
+            warnings.append("swapped memory: \(swappedBytes >> 20) MiB; the figures may wait for the disk")
         }
         return warnings
     }

@@ -39,7 +39,7 @@ package struct DamageReport: Sendable {
     private var conclusion: String {
         if trials.isEmpty { return "NOTHING WAS DECIDED: no damage could be tried" }
         let bad = trials.count { !$0.outcome.isHonest }
-        let count = "\(trials.count) \(trials.count == 1 ? "trial" : "trials")"
+        let count = counted(trials.count, "trial")
         if bad > 0 { return "\(bad) of \(count): wrong output, a crash or a hang" }
         if exitStatus == 3 {
             return "NOTHING WAS DECIDED: none of \(count) changed what the command printed or its status; does it read "

@@ -1,3 +1,5 @@
+import Commands
+
 /// The results of the trials of `assay eio`, `full` and `kill`, as text and as CSV.
 package struct ProgramFaultReport: Sendable {
     package let trials: [ProgramFaultTrial]
@@ -68,7 +70,7 @@ package struct ProgramFaultReport: Sendable {
 
     private var conclusion: String {
         if trials.isEmpty { return "NOTHING WAS DECIDED: the program makes no such call" }
-        let count = "\(trials.count) \(trials.count == 1 ? "trial" : "trials")"
+        let count = counted(trials.count, "trial")
         if !violations.isEmpty { return "\(violations.count) of \(count): \(kinds)" }
         return exitStatus == 3 ? "no violation in \(count), but not all was tried" : "\(count): no violation"
     }
@@ -77,7 +79,7 @@ package struct ProgramFaultReport: Sendable {
     private var kinds: String {
         let words: [(ProgramFaultOutcome, String)] = [
             (.broken, "a check that fails"), (.crashed, "a crash"), (.hung, "a hang"),
-            (.untold, "a failed call that was not told"),
+            (.notNoticed, "a failed call that was not reported"),
         ]
         let found = words.filter { word in violations.contains { $0.outcome == word.0 } }.map(\.1)
         guard let last = found.last, found.count > 1 else { return found.joined() }

@@ -3,9 +3,9 @@ package enum ProgramFaultOutcome: String, Sendable, CaseIterable {
     /// The fault killed the program, and the check accepts the files that it left.
     case survived
     /// The program ended with another status than 0, and the check accepts the files.
-    case told
+    case reported
     /// The program ended with status 0 although a call had failed, and the check accepts the files.
-    case untold
+    case notNoticed = "not-noticed"
     /// A write transferred half of its bytes, the program wrote the rest, and the check accepts the files: no call
     /// failed, so there is no error to report.
     case completed
@@ -20,8 +20,8 @@ package enum ProgramFaultOutcome: String, Sendable, CaseIterable {
     /// Whether a promise was broken.
     package func isViolation(mustTell: Bool) -> Bool {
         switch self {
-        case .survived, .told, .completed, .notStruck: false
-        case .untold: mustTell
+        case .survived, .reported, .completed, .notStruck: false
+        case .notNoticed: mustTell
         case .hung, .crashed, .broken: true
         }
     }

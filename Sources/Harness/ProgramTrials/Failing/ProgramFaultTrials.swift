@@ -185,8 +185,8 @@ package struct ProgramFaultTrials: Sendable {
             return trial(.broken, "the check \(checked.summary): \(ran.place.lastLine(checked)) (\(said))")
         }
         if fault.isKill { return trial(.survived, "") }
-        guard end.end == .exited(0) else { return trial(.told, said) }
-        return trial(isCompleted(fault, ran.state, baseline.state) ? .completed : .untold, said)
+        guard end.end == .exited(0) else { return trial(.reported, said) }
+        return trial(isCompleted(fault, ran.state, baseline.state) ? .completed : .notNoticed, said)
     }
 
     /// Whether a call that transferred half was followed by one for the rest that did not fail.

@@ -201,7 +201,7 @@ struct RecordedRunPage {
                     SitePage.link(title, ArchiveSite.name(ofWorkload: recorded.test.scenario), &row)
                 }
                 row.element("td", "\(recorded.test.engine) \(recorded.engineVersion)")
-                row.element("td", recorded.verdict.rawValue)
+                row.element("td", recorded.verdict.shownWord)
                 row.element("td", figure.map { Measure($0.name).words } ?? "")
                 row.element(
                     "td", ["class": "n"],

@@ -33,7 +33,7 @@ enum RecordedRunText {
         ]
         for recorded in run.cases {
             let head = "\(recorded.test.title)  (\(recorded.test.engine) \(recorded.engineVersion), "
-            lines += ["", head + "case \(recorded.test.id): \(recorded.verdict.rawValue))"]
+            lines += ["", head + "case \(recorded.test.id): \(recorded.verdict.shownWord))"]
             var table = TextTable()
             table.rows = recorded.figures.map { figure in
                 let unit = figure.name.metric.unit

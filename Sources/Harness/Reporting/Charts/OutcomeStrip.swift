@@ -87,7 +87,7 @@ struct OutcomeStrip {
 
     // MARK: Words
 
-    /// `data, page 12, offsets 49152 to 53247, of Dog: 5 silently wrong, 3 correct; assay replay ..`.
+    /// `data, page 12, offsets 49152 to 53247, of Dog: 3 correct, 5 wrong; assay replay ..`.
     private func words(_ own: [Hit], _ bytes: Range<Int>) -> String {
         let pages = bytes.lowerBound / SweepMap.pageBytes..<(bytes.upperBound - 1) / SweepMap.pageBytes + 1
         var place =
@@ -95,9 +95,9 @@ struct OutcomeStrip {
         place += ", offsets \(bytes.lowerBound) to \(bytes.upperBound - 1)"
         let owners = RunDigest.unique(pages.compactMap(file.owner(ofPage:)))
         if !owners.isEmpty { place += ", of \(owners.prefix(3).joined(separator: ", "))" }
-        let counts = OutcomeRow.Group.allCases.compactMap { group -> String? in
-            let count = own.count { $0.outcome.map(group.outcomes.contains) ?? false }
-            return count == 0 ? nil : "\(count) \(group.words)"
+        let counts = ShownOutcome.allCases.compactMap { shown -> String? in
+            let count = own.count { $0.outcome.map { ShownOutcome($0) == shown } ?? false }
+            return count == 0 ? nil : "\(count) \(shown.rawValue)"
         }
         let gravest = own.max { ($0.outcome?.gravity ?? -1) < ($1.outcome?.gravity ?? -1) }
         let repeated = gravest.map { "; \(command($0.address))" } ?? ""

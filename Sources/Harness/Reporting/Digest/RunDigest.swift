@@ -259,10 +259,7 @@ struct RunDigest {
 
     /// Warnings that concern every figure, with the topic in capitals.
     var warnings: [String] {
-        var list = run.header.warnings.map { warning in
-            let topic = warning.prefix { $0 != ":" }
-            return topic.uppercased() + warning.dropFirst(topic.count)
-        }
+        var list = run.header.shownWarnings
         func add(_ word: String, _ text: String) {
             if !list.contains(where: { $0.uppercased().contains(word) }) { list.append(text) }
         }

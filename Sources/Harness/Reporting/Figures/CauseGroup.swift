@@ -19,12 +19,6 @@ struct CauseGroup {
     var example: FaultAddress?
     /// The command that replays the failure's case file; nil if there is no such file.
     var caseFileCommand: String?
-
-    /// `26 silently wrong`, or nothing.
-    func countWords(gap: String = Figure.gap) -> String {
-        guard let outcome else { return cases.count == 1 ? "" : Figure.count(cases.count, "case", gap: gap) }
-        return count <= 1 ? outcome.words : "\(Figure.grouped(count, gap: gap)) \(outcome.words)"
-    }
 }
 
 extension Outcome {

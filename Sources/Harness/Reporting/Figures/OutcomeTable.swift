@@ -100,12 +100,4 @@ extension RunDigest {
             }
         }
     }
-
-    /// The columns of a table of these rows: the usual ones, and each further one that has a count.
-    static func columns(_ rows: [OutcomeRow]) -> [OutcomeRow.Group] {
-        let usual: Set<OutcomeRow.Group> = [.correct, .detected, .silentlyWrong, .lost, .crashed, .hung]
-        return OutcomeRow.Group.allCases.filter { group in
-            usual.contains(group) || rows.contains { $0.count(group) > 0 }
-        }
-    }
 }

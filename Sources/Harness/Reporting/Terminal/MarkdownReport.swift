@@ -11,8 +11,8 @@ struct MarkdownReport {
             "`\(Self.code(header.command))`, seed \(header.seed), "
                 + "\(Figure.count(header.cases.count, "case", gap: " ")), commit \(Self.code(header.commit))")
         for warning in digest.warnings { lines += ["", "> \(Self.escaped(warning))"] }
-        lines += [""] + verdicts
         let terminal = TerminalReport(digest: digest, width: 4_000, colour: false)
+        lines += [""] + verdicts + causes(terminal)
         if let peers = terminal.peerTable { lines += section(TerminalReport.peerQuestion, [peers]) }
         for question in Question.allCases where question != .fast || terminal.peerTable == nil {
             lines += section(question.text, terminal.tables(of: question))
@@ -33,6 +33,24 @@ struct MarkdownReport {
         }
         return lines
     }
+
+    /// Why the exit status is 2 or 3: a sentence per failure, and a line per reason for having no answer.
+    private func causes(_ terminal: TerminalReport) -> [String] {
+        let findings = [Verdict.violation, .known].flatMap(digest.findings).map {
+            "\(terminal.sentence($0))\($0.isKnown ? "; listed as known" : "")"
+        }
+        let reasons = digest.unanswered.map(terminal.words)
+        var items = Self.first(findings, "more broken promise") + Self.first(reasons, "more reason for no answer")
+        if !digest.missing.isEmpty { items.append("\(Figure.count(digest.missing.count, "case", gap: " ")) not run") }
+        return (items.isEmpty ? [] : [""]) + items.map { "- \(Self.escaped($0))" }
+    }
+
+    private static func first(_ items: [String], _ noun: String) -> [String] {
+        let left = items.count - mostItems
+        return items.prefix(mostItems) + (left > 0 ? [Figure.count(left, noun, gap: " ")] : [])
+    }
+
+    private static let mostItems = 20
 
     private func section(_ title: String, _ tables: [TextTable]) -> [String] {
         let filled = tables.filter { $0.rows.count > 1 }

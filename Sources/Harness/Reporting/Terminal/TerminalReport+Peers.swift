@@ -4,7 +4,7 @@ extension TerminalReport {
     /// Engines side by side, for a run with several peers. It takes the place of the tables of speed.
     var peerLines: [String] {
         guard let table = peerTable else { return [] }
-        return [" " + styled(Self.peerQuestion, .strong)] + standingLines
+        return [" " + styled(Self.peerQuestion, .strong)] + lines(stands)
             + table.lines(width: width, indent: 3, colour: colour)
     }
 
@@ -63,13 +63,25 @@ extension TerminalReport {
         return isPlain ? name : "\(name) (\(subject.durability.rawValue))"
     }
 
-    /// The claims about each engine that the run is about; empty if no comparison ran in rounds.
-    var standingLines: [String] {
-        digest.headlines.flatMap { headline in
+    /// The claims that answer a question, for each engine that the run is about: of speed, or of bytes and other costs.
+    /// Empty if no comparison ran in rounds, or if the table of the peers has them.
+    func standingLines(_ question: Question) -> [String] {
+        guard run.header.measures, peerTable == nil else { return [] }
+        switch question {
+        case .fast: return lines(stands.filter { $0.figures.lines.allSatisfy(\.figures.measure.kind.isTime) })
+        case .large: return lines(stands.filter { !$0.figures.lines.allSatisfy(\.figures.measure.kind.isTime) })
+        case .safe, .deleted, .migrations: return []
+        }
+    }
+
+    private var stands: [(figures: HeadlineFigures, what: String)] { PageAnswer(digest: digest, gap: " ").stands }
+
+    private func lines(_ stands: [(figures: HeadlineFigures, what: String)]) -> [String] {
+        stands.flatMap { stand in
             var text = WrappedText()
-            text.add(headline.engine, .strong)
-            text.add("beside the best peer: \(headline.standing(gap: " "));")
-            text.add("\(headline.range(gap: " "))")
+            text.add(stand.figures.engine, .strong)
+            text.add("beside the best peer, \(stand.what): \(stand.figures.standing(gap: " "));")
+            text.add("\(stand.figures.range(gap: " "))")
             return text.lines(width: width, lead: "   ", hang: 5, colour: colour)
         }
     }

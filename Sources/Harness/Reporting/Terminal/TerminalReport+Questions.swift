@@ -7,10 +7,9 @@ extension TerminalReport {
         let grids = digest.grids(question).flatMap { grid in
             wrapped("\(grid.caption): \(grid.summary)", lead: "   ", hang: 5)
         }
-        if tables.isEmpty && grids.isEmpty { return [] }
-        var lines = [" " + styled(question.text, .strong)]
-        if question == .fast && run.header.measures { lines += standingLines }
-        lines += grids
+        let standings = standingLines(question)
+        if tables.isEmpty && grids.isEmpty && standings.isEmpty { return [] }
+        var lines = [" " + styled(question.text, .strong)] + standings + grids
         for var table in tables {
             if table.rows.count > Self.rowLimit + 1 {
                 let left = table.rows.count - Self.rowLimit - 1
@@ -74,13 +73,15 @@ extension TerminalReport {
             $0.trialCount > 0 && $0.subject.durability == durability && !$0.isInGrid
         }
         if rows.isEmpty { return nil }
-        let columns = RunDigest.columns(rows)
-        var table = table(durability, ["trials"] + columns.map(Self.head) + ["promise"])
+        let columns = ShownOutcome.allCases.filter { column in
+            column != .excess || rows.contains { $0.count(of: column) > 0 }
+        }
+        var table = table(durability, ["trials"] + columns.map(\.rawValue) + ["promise"])
         // Columns are dropped in this order: optional ones that are all zero, the promises, honest outcomes, and last
         // dishonest outcomes that are all zero.
-        let isZero = { (index: Int) in rows.allSatisfy { $0.count(columns[index]) == 0 } }
+        let isZero = { (index: Int) in rows.allSatisfy { $0.count(of: columns[index]) == 0 } }
         let unasked = columns.indices.reversed().filter { index in
-            ![.correct, .detected, .silentlyWrong, .lost].contains(columns[index]) && isZero(index)
+            ![.correct, .reported, .wrong, .lost].contains(columns[index]) && isZero(index)
         }
         let honest = columns.indices.reversed().filter { !columns[$0].isBad }
         let harmless = columns.indices.reversed().filter(isZero)
@@ -93,7 +94,7 @@ extension TerminalReport {
                 TextTable.Cell(Figure.grouped(row.trialCount, gap: " ")),
             ]
             for column in columns {
-                let count = row.count(column)
+                let count = row.count(of: column)
                 let style: TextStyle = count == 0 ? .faint : (column.isBad ? .bad : .plain)
                 cells.append(TextTable.Cell(Figure.grouped(count, gap: " "), style))
             }
@@ -103,11 +104,6 @@ extension TerminalReport {
             last = row.subject
         }
         return table
-    }
-
-    /// The whole heading `silently wrong` would be wider than the numbers below it.
-    private static func head(_ group: OutcomeRow.Group) -> String {
-        group == .silentlyWrong ? "wrong" : group.words
     }
 
     private func speedTable(_ durability: DurabilityClass) -> TextTable? {

@@ -34,10 +34,10 @@ struct TerminalReport {
         return (lines + [""] + closing + [""] + answer).joined(separator: "\n") + "\n"
     }
 
-    /// The answer is the last line, so that it is the end of a log.
+    /// The answer is the last line, so that it is the end of a log; it is not broken, whatever its length.
     private var answer: [String] {
         let answer = RunAnswer(digest: digest)
-        return wrapped(answer.text, answer.style, lead: "ANSWER   ", leadStyle: .strong, hang: 9)
+        return [styled("ANSWER", .strong) + "   " + styled(answer.text, answer.style)]
     }
 
     func styled(_ text: String, _ style: TextStyle) -> String {
@@ -138,10 +138,9 @@ struct TerminalReport {
             counts.violations == 0
             ? "every promise was kept"
             : "\(Figure.count(counts.violations, "violation", gap: " ")) (\(counts.concernWords(gap: " ")))"
-        let others = Standing.order.compactMap { standing -> String? in
-            guard case .judged(let verdict) = standing, verdict != .pass, !verdict.isViolation else { return nil }
-            let count = results.count { $0.verdict == verdict }
-            return count == 0 ? nil : "\(count) \(Self.words(verdict, standing))"
+        let others = [ShownVerdict.unanswered, .unprotected, .skipped].compactMap { shown -> String? in
+            let count = results.count { Standing.judged($0.verdict).shown == shown }
+            return count == 0 ? nil : "\(count) \(shown.rawValue)"
         }
         var text = WrappedText()
         text.add("\(engine):")
@@ -150,10 +149,6 @@ struct TerminalReport {
         text.add(others.joined(separator: ", "), .doubt)
         return text.lines(
             width: width, lead: isFirst ? "VERDICT  " : "         ", leadStyle: .strong, hang: 11, colour: colour)
-    }
-
-    private static func words(_ verdict: Verdict, _ standing: Standing) -> String {
-        verdict == .unpromised ? "wrong, but never promised" : standing.words
     }
 
     /// Every family with its violations, also if there are none: a family that is not listed was not tested.
@@ -168,60 +163,105 @@ struct TerminalReport {
         return self.items("violate  ", items, separator: " \u{B7} ")
     }
 
-    /// Violations, the known ones included, and cases in which the harness failed or is suspected: by cause, each with
-    /// its count and a command that repeats one. Then a line for each kind of damage that no engine promised to
+    /// Violations, the known ones included, and cases in which the harness failed or is suspected: a sentence, its
+    /// causes, and for each a command that repeats one. Then a line for each kind of damage that no engine promised to
     /// prevent.
     private var causes: [String] {
         var lines: [String] = []
         var left = Self.rowLimit
-        for verdict in [Verdict.violation, .known, .suspectedHarness, .harnessError] {
+        var leftOut = 0
+        for finding in [Verdict.violation, .known].flatMap(digest.findings) {
+            lines += failure(finding, most: left)
+            leftOut += max(0, finding.groups.count - left)
+            left = max(0, left - finding.groups.count)
+        }
+        for verdict in [Verdict.suspectedHarness, .harnessError] {
             let groups = digest.causeGroups(verdict)
-            for group in groups.prefix(left) {
-                var commands = WrappedText.command(digest.replayCommand(group), width: width, indent: 4)
-                if let file = group.caseFileCommand { commands += WrappedText.command(file, width: width, indent: 4) }
-                lines += [line(group, verdict)] + commands.map { styled($0, .faint) }
-            }
-            if groups.count > left { lines.append("  \(groups.count - left) more in the report") }
+            lines += groups.prefix(left).flatMap { line($0, verdict) + commands($0) }
+            leftOut += max(0, groups.count - left)
             left = max(0, left - groups.count)
         }
+        if leftOut > 0 { lines.append("  \(Figure.count(leftOut, "more cause", gap: " ")) in the report") }
         lines += reasons
-        let unpromised = digest.causeGroups(.unpromised)
-        lines += unpromised.prefix(Self.unpromisedLimit).map { line($0, .unpromised) }
+        let unpromised = digest.findings(.unpromised)
+        lines += unpromised.prefix(Self.unpromisedLimit).flatMap { line($0, .unpromised) }
         if unpromised.count > Self.unpromisedLimit {
-            lines.append("  \(unpromised.count - Self.unpromisedLimit) more that were not promised, in the report")
+            lines.append("  \(unpromised.count - Self.unpromisedLimit) more unprotected, in the report")
         }
         return lines
     }
 
+    /// A sentence, and below it at most `most` causes, each with its commands.
+    private func failure(_ finding: Finding, most: Int) -> [String] {
+        if most == 0 { return [] }
+        return line(finding, finding.isKnown ? .known : .violation)
+            + finding.groups.prefix(most).flatMap { group -> [String] in
+                let count = finding.groups.count == 1 ? "" : Figure.count(group.count, "trial", gap: " ")
+                let detail = TextTable.shortened(group.detail.firstLine, to: Self.detailLimit)
+                let what = [count, detail].filter { !$0.isEmpty }.joined(separator: ": ")
+                return (what.isEmpty ? [] : wrapped(what, lead: "    ", hang: 6)) + commands(group)
+            }
+    }
+
+    private func line(_ finding: Finding, _ verdict: Verdict) -> [String] {
+        wrapped(sentence(finding), lead: "  \(Standing.judged(verdict).symbol) ", hang: 6)
+    }
+
+    /// `SQLite: acknowledged data was gone, and the engine reported nothing, on a full disk (disk-full, 4 of 24)`.
+    func sentence(_ finding: Finding) -> String {
+        let cases = RunDigest.unique(finding.groups.flatMap { $0.cases.map(\.test) })
+        let name = cases.count == 1 ? digest.name(Subject(cases[0])) : finding.scenario
+        // The clause of some scenarios ends with their name.
+        let parts = [finding.sentence.hasSuffix(" \(name)") ? "" : name, finding.countWords].filter { !$0.isEmpty }
+        let place = parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"
+        return (finding.sentence + place).replacing(Figure.gap, with: " ")
+    }
+
+    private func commands(_ group: CauseGroup) -> [String] {
+        var commands = WrappedText.command(digest.replayCommand(group), width: width, indent: 4)
+        if let file = group.caseFileCommand { commands += WrappedText.command(file, width: width, indent: 4) }
+        return commands.map { styled($0, .faint) }
+    }
+
+    /// The most characters of a detail, which may be all that a process printed.
+    private static let detailLimit = 300
     private static let unpromisedLimit = 6
 
-    /// Why cases are inconclusive, which explains an exit status of 3 in a log. Cases with the same reason share a
-    /// line.
+    /// Why cases are inconclusive, which explains an exit status of 3 in a log: a line per reason.
     private var reasons: [String] {
-        let groups = digest.causeGroups(.inconclusive)
-        var lines = groups.prefix(Self.reasonLimit).flatMap { group -> [String] in
-            let whole = group.cases.count == 1 ? digest.name(Subject(group.cases[0].test)) : group.scenario
-            // A long lead is shortened, to leave room for the reason.
-            let name = TextTable.shortened(whole, to: max(12, width - 40))
-            let count = group.cases.count == 1 ? "" : "  \(Figure.count(group.cases.count, "case", gap: " "))"
-            let reason = group.detail.isEmpty ? "the case gives no reason" : group.detail
-            return wrapped(
-                reason, lead: "  \(Standing.judged(.inconclusive).symbol) \(group.engine)  \(name)\(count)  ", hang: 6)
+        let reasons = digest.unanswered.filter { $0.cases.contains { $0.verdict == .inconclusive } }
+        let symbol = Standing.judged(.inconclusive).symbol
+        var lines = reasons.prefix(Self.reasonLimit).flatMap { reason in
+            wrapped(words(reason), lead: "  \(symbol) ", hang: 6)
         }
-        if groups.count > Self.reasonLimit {
-            let left = groups.count - Self.reasonLimit
-            lines.append("  \(left) more without an answer, in the report")
+        if reasons.count > Self.reasonLimit {
+            lines.append("  \(Figure.count(reasons.count - Self.reasonLimit, "more reason", gap: " ")) in the report")
         }
         return lines
+    }
+
+    /// `67 cases: the budget of 10 min was used up (sqlite commit; strata scan; strata walk; ..)`.
+    func words(_ reason: Unanswered) -> String {
+        let message = reason.cases.first?.message.firstLine ?? ""
+        // Reasons from messages have no numbers, so that cases with other numbers share them.
+        let isVaried = message != reason.reason && FailureCause.text(of: message) == reason.reason
+        let first = isVaried && reason.cases.count > 1 ? ", the first" : ""
+        var names = reason.cases.prefix(Self.nameLimit).map { "\($0.test.engine) \(digest.name(Subject($0.test)))" }
+        if reason.cases.count > Self.nameLimit { names.append("..") }
+        let words = "\(Figure.count(reason.cases.count, "case"))\(first): \(isVaried ? message : reason.reason)"
+        return "\(words) (\(names.joined(separator: "; ")))".replacing(Figure.gap, with: " ")
     }
 
     private static let reasonLimit = 12
+    /// The most cases that a reason names.
+    private static let nameLimit = 3
 
-    private func line(_ group: CauseGroup, _ verdict: Verdict) -> String {
-        let standing = Standing.judged(verdict)
+    /// The cases of one cause in which the harness failed or is suspected.
+    private func line(_ group: CauseGroup, _ verdict: Verdict) -> [String] {
         let name = group.cases.count == 1 ? digest.name(Subject(group.cases[0].test)) : group.scenario
-        let what = [group.countWords(gap: " "), group.detail].filter { !$0.isEmpty }.joined(separator: ": ")
-        return TextTable.shortened("  \(standing.symbol) \(group.engine)  \(name)  \(what)", to: max(40, width))
+        let detail = TextTable.shortened(group.detail.firstLine, to: Self.detailLimit)
+        let what = [group.countWords(gap: " "), detail].filter { !$0.isEmpty }.joined(separator: ": ")
+        return wrapped("\(group.engine) \(name) \(what)", lead: "  \(Standing.judged(verdict).symbol) ", hang: 6)
     }
 }
 

@@ -202,8 +202,17 @@ extension RunHeader {
         Set(engines.filter { !$0.assertions.isEmpty }.map(\.name))
     }
 
-    /// The warning about such libraries at the head of the run; nil if there is none.
+    /// The warnings with their topics in capitals, as every report shows them: `SWAPPED MEMORY: 90 MiB; ..`.
+    package var shownWarnings: [String] {
+        warnings.map { warning in
+            let topic = warning.prefix { $0 != ":" }
+            return topic.uppercased() + warning.dropFirst(topic.count)
+        }
+    }
+
+    /// The warning about such libraries at the head of the run; nil if there is none, or if the run takes no times.
     package var assertionWarning: String? {
+        guard measures else { return nil }
         let found = engines.filter { !$0.assertions.isEmpty }
         if found.isEmpty { return nil }
         var libraries: [String] = []
