@@ -181,7 +181,7 @@ storm: test-build ## random accesses to objects that other threads delete, under
 	STORM_MINUTES=$(if $(filter file,$(origin MINUTES)),30,$(MINUTES)) STORM_SEED=$${STORM_SEED:-$$(date +%s)} GONE_TRAPS=all \
 	$(SWIFT) test --skip-build $(IN_TEST) $(TESTS) --traits "$$traits" --filter '^StrataTests\.Gone(Storm|Access)Tests'
 
-test-browser: ## render the report of the smoke plan and every other kind of page in headless Chromium; any message in its console fails
+test-browser: ## render the report of the smoke plan and every other kind of page in headless Chromium; a message in its console fails, and a table cut off on paper
 	@Tools/deps chromium
 	@[ -f $(SMOKE)/report.html ] || $(MAKE) smoke
 	Tools/browser-check $(SMOKE)/report.html

@@ -83,7 +83,7 @@ addEventListener('load', () => setTimeout(() => {
       expect(document.activeElement.closest('.case'), 'the key j does not lead to a case');
     }
     const links = Array.from(document.querySelectorAll('.side nav a'));
-    if (one('.side')) expect(links.length > 2 && links.every(link => one(link.getAttribute('href'))), 'navigation leads nowhere');
+    if (one('.side')) expect(links.length > 0 && links.every(link => one(link.getAttribute('href'))), 'navigation leads nowhere');
     const head = one('table.sort[id] thead th.n button');
     if (head) {
       head.click();

@@ -40,8 +40,15 @@ import Testing
         #expect(names.allSatisfy { $0.wholeMatch(of: /[a-z0-9.-]+\.html/) != nil && !$0.contains("..") })
         var linked: Set<String> = []
         for page in pages {
-            for match in page.text.matches(of: /href="([^"]*)"/) where !["data:,", "#main"].contains(match.output.1) {
-                linked.insert(String(match.output.1))
+            let ids = page.text.matches(of: /\sid="([^"]+)"/).map { "#\($0.output.1)" }
+            #expect(Set(ids).count == ids.count, "\(page.name)")
+            for match in page.text.matches(of: /href="([^"]*)"/) where match.output.1 != "data:," {
+                let place = String(match.output.1)
+                if place.hasPrefix("#") {
+                    #expect(ids.contains(place), "\(place) of \(page.name)")
+                } else {
+                    linked.insert(place)
+                }
             }
             for outside in ["http:", "https:", "src=", "@import", "url("] {
                 #expect(!page.text.contains(outside), "\(outside) in \(page.name)")
@@ -50,7 +57,7 @@ import Testing
                 page.text.contains("default-src &#39;none&#39;") && page.text.contains("prefers-color-scheme: dark"))
             #expect(
                 page.text.hasPrefix("<!DOCTYPE html>\n<html lang=\"en\">") && page.text.contains("<main id=\"main\">"))
-            // One script, for the theme, which is kept as on every page.
+            // One script; the theme is kept as on every page.
             #expect(page.text.matches(of: /<script/).count == 1 && page.text.contains("<button id=\"theme\""))
             #expect(page.text.contains("assay-theme"))
         }
@@ -82,8 +89,66 @@ import Testing
         #expect(workload.contains("role=\"img\"") && workload.contains("<th scope=\"col\">run</th>"))
     }
 
-    private static func trend(_ values: [Double], _ metric: Metric, basis: Trend.Basis, scenario: String) -> Trend {
-        let test = PlausibleRun.test(scenario, .workload, "strata", dataset: "people", size: 10)
+    @Test("beside the text are a search and links to the sections, with counts; what is folded unfolds on paper")
+    func frame() throws {
+        let pages = Self.site("plain").pages
+        func links(_ page: ArchiveSite.Page) throws -> [String] {
+            let nav = try #require(page.text.firstMatch(of: /<nav aria-label="Sections">.*?<\/nav>/)).output
+            return nav.matches(of: /href="#([a-z0-9-]+)">([^<]*)(?:<small>([0-9]+)<\/small>)?/).map { link in
+                "\(link.output.1): \(link.output.2) \(link.output.3 ?? "")"
+            }
+        }
+        let workload = try #require(pages.first { $0.name.hasPrefix("workload") })
+        let index = ["verdict: Answer ", "changes: Changes 1", "scenarios: Scenarios 1", "runs: Runs 24"]
+        #expect(try links(pages[0]) == index)
+        #expect(
+            try links(workload) == [
+                "verdict: Answer ", "s-1: plain, \(Figure.count(10, "row")); full durability 1",
+            ])
+        #expect(try links(try #require(pages.last)) == ["workload: Workload 1"])
+        for page in pages {
+            #expect(page.text.contains("id=\"search\"") && page.text.contains("beforeprint"), "\(page.name)")
+        }
+    }
+
+    @Test("the first cell of each row names it and stays in view, and tables are sorted by the reader")
+    func tables() throws {
+        for page in Self.site("plain").pages {
+            #expect(!page.text.contains(/<tr[^>]*><td/), "\(page.name)")
+            // The rows below a chart have the order of the chart.
+            let sorted = page.text.matches(of: /<table class="sort" id="t-[a-z]+">/).count
+            #expect(sorted == (page.name == "index.html" ? 3 : page.name.hasPrefix("workload") ? 0 : 1), "\(page.name)")
+        }
+        let index = Self.site("plain").pages[0].text
+        #expect(index.contains("<th scope=\"col\" class=\"n\"><button type=\"button\">cases</button></th>"))
+        // The list of changes is sorted by their size, and not by the digits of the words.
+        #expect(index.contains(/<td data-v="0\.75[0-9]*"><span class="t-behind">/))
+    }
+
+    @Test("charts of one subject and one basis share their vertical axis")
+    func axis() throws {
+        let lmdb = Trend.Basis.ratio(reference: "lmdb")
+        let trends = [("strata", 2.0), ("sqlite", 0.5), ("rocksdb", 8)].map { engine, level in
+            Self.trend(Self.step(level, level), Self.time, basis: lmdb, scenario: "walk", engine: engine)
+        }
+        let count = Self.trend(Self.step(30, 30), .syncsPerCommit, basis: .count, scenario: "walk")
+        func axes(_ trends: [Trend]) throws -> [[Substring]] {
+            let page = try #require(ArchiveSite(runs: [], trends: trends).pages.last).text
+            return page.matches(of: /<svg .*?<\/svg>/).map { drawing in
+                drawing.output.matches(of: /<text class="ax"[^>]*text-anchor="end">([^<]*)</).map(\.output.1).prefix(3)
+                    .map { $0 }
+            }
+        }
+        let shared = try axes(trends + [count])
+        #expect(shared.count == 4 && Set(shared.prefix(3)).count == 1 && shared[3] != shared[0], "\(shared)")
+        let alone = try trends.map { try axes([$0])[0] }
+        #expect(shared[0].count == 3 && Set(alone).count == 3, "\(alone)")
+    }
+
+    private static func trend(
+        _ values: [Double], _ metric: Metric, basis: Trend.Basis, scenario: String, engine: String = "strata"
+    ) -> Trend {
+        let test = PlausibleRun.test(scenario, .workload, engine, dataset: "people", size: 10)
         let points = values.enumerated().map { index, value -> TrendPoint in
             var header = RunHeader(id: "r\(index)", plan: "p", seed: Seed(1), machine: PlausibleRun.machine)
             (header.startTime, header.commit) = (1_795_000_000 + index * 86_400, "c\(index)")

@@ -97,6 +97,39 @@ import Testing
         #expect(none.contains("No other figure was flagged"))
     }
 
+    @Test("beside the text are a search and links with counts; figures are sorted by the reader, and name their case")
+    func frame() throws {
+        let slow = try Self.compared("commit", factor: 0.8)
+        let none = ComparedCase(
+            test: PlausibleRun.test("open", .workload, "strata"), batches: [], failure: nil, confirms: true)
+        let html = Reporting.html(Self.comparison([slow, none]))
+        #expect(html.contains("<div class=\"frame\"><div class=\"side\">") && html.contains("id=\"search\""))
+        let nav = try #require(html.firstMatch(of: /<nav aria-label="Sections">.*?<\/nav>/)).output
+        let links = nav.matches(of: /href="#([a-z]+)">[^<]*(?:<small>([0-9]+)<\/small>)?/).map { link in
+            "\(link.output.1) \(link.output.2 ?? "")"
+        }
+        #expect(links == ["verdict ", "cases 2", "others 1", "environment "])
+        let table = try #require(html.firstMatch(of: /<table class="grid sort" id="t-cases">(?s:.*?)<\/table>/)).output
+        // All columns but the two of figures, whose units differ by row.
+        #expect(table.matches(of: /<th scope="col"[^>]*><button/).count == 7)
+        // Two batches with B and A2, and a row for the case without a figure; each has a head, which stays in view.
+        #expect(table.matches(of: /<tr[^>]*><th scope="row">/).count == 5 && !table.contains(/<tr[^>]*><td/))
+        #expect(table.matches(of: /<span class="of">[^<]*commit/).count == 4)
+        #expect(table.contains("no figure") && table.matches(of: /class="group"/).count == 2)
+    }
+
+    @Test("the table is folded if it has many cases, and a link to a case leads to a row that no sort hides")
+    func fold() throws {
+        func html(_ count: Int) throws -> String {
+            let cases = try (0..<count).map { try Self.compared("commit-\($0)", factor: 1, batches: 1) }
+            return Reporting.html(Self.comparison(cases))
+        }
+        #expect(try html(1).contains("<details class=\"fold\" open>"))
+        let many = try html(11)
+        #expect(many.contains("<details class=\"fold\">") && !many.contains("<details class=\"fold\" open>"))
+        #expect(many.matches(of: /<tr id="c-[^"]+"><th scope="row">/).count == 11)
+    }
+
     @Test("the shaded band is as wide as the threshold, even below any dead band")
     func band() throws {
         func width(_ threshold: Double) throws -> Double {

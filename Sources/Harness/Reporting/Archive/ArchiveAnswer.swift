@@ -83,18 +83,20 @@ struct ArchiveAnswer {
 
     static func size(_ change: Trend.Change) -> Double { max(change.factor, 1 / change.factor) }
 
-    /// Writes a section: the sentence, a bar of all figures, and the largest steps, each with the command that finds
-    /// the commit.
-    func write(_ main: inout Markup) {
-        SitePage.section("Did anything become worse?", &main) { section in
-            Headline(tone: tone, sentence: sentence, more: [rest]).write(&section)
-            ShareBar(
-                parts: State.allCases.map { ShareBar.Part(style: $0.style, words: $0.words, count: count($0)) }
-            ).write(&section)
-            if worst.isEmpty { return }
-            section.element("ul", ["class": "answers"]) { list in
-                for (trend, change) in worst.prefix(Self.most) { line(trend, change, &list) }
-            }
+    /// The first section of a page: the sentence, a bar of all figures, and the largest steps, each with the command
+    /// that finds the commit.
+    var section: SiteSection {
+        SiteSection(anchor: "verdict", title: "Did anything become worse?", words: "Answer", content: write)
+    }
+
+    private func write(_ section: inout Markup) {
+        Headline(tone: tone, sentence: sentence, more: [rest]).write(&section)
+        ShareBar(
+            parts: State.allCases.map { ShareBar.Part(style: $0.style, words: $0.words, count: count($0)) }
+        ).write(&section)
+        if worst.isEmpty { return }
+        section.element("ul", ["class": "answers"]) { list in
+            for (trend, change) in worst.prefix(Self.most) { line(trend, change, &list) }
         }
     }
 

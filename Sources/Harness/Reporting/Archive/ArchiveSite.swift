@@ -1,8 +1,8 @@
 import RunRecords
 import Seeds
 
-/// The pages of an archive: an index, one per scenario with its trends, one per run. They link only to each other, and
-/// work without scripts: the only script is the one that switches the theme.
+/// The pages of an archive: an index, one per scenario with its trends, one per run. They link only to each other. Their
+/// script searches, sorts, switches the theme and unfolds what is printed; without it all contents are still there.
 package struct ArchiveSite: Sendable {
     package struct Page: Sendable, Equatable {
         /// The name of its file, without a directory.
@@ -63,58 +63,101 @@ package struct ArchiveSite: Sendable {
     }
 }
 
+/// A section of a page, with its link in the column beside the text.
+struct SiteSection {
+    var anchor: String
+    var title: String
+    /// The words of the link; nil for those of the title.
+    var words: String?
+    /// How many entries the section has, shown beside the link. May be empty.
+    var count = ""
+    var content: (inout Markup) -> Void
+
+    func write(_ main: inout Markup) {
+        main.element("section", ["id": anchor, "aria-labelledby": "\(anchor)-title"]) { section in
+            section.element("h2", ["id": "\(anchor)-title"], title)
+            content(&section)
+        }
+        main.raw("\n")
+    }
+}
+
 /// The frame that all pages have in common.
 struct SitePage {
     let title: String
     /// Links to the pages above this one; empty for the index.
     var path: [(title: String, name: String)] = []
     var facts: [String] = []
+    let sections: [SiteSection]
 
-    func text(_ content: (inout Markup) -> Void) -> String {
+    /// A table below a chart is no wider than the chart.
+    private static let style = "figure .scroll tbody th { min-width: 0; max-width: 150px; overflow-wrap: anywhere }"
+
+    var text: String {
         Markup.build { page in
             page.raw("<!DOCTYPE html>\n")
             page.element("html", ["lang": "en"]) { html in
-                DocumentHead.write(title: "Assay: \(title)", &html)
+                DocumentHead.write(title: "Assay: \(title)", style: Self.style, &html)
                 html.element("body") { body in
                     DocumentHead.skipLink(&body)
-                    body.element("header", ["class": "top"]) { top in
-                        if !path.isEmpty {
-                            top.element("nav", ["aria-label": "Path"]) { nav in
-                                for (title, name) in path { nav.element("a", ["href": name], title) }
-                            }
+                    masthead(&body)
+                    body.element("div", ["class": "frame"]) { frame in
+                        navigation.write(&frame)
+                        frame.element("main", ["id": "main"]) { main in
+                            for section in sections { section.write(&main) }
                         }
-                        top.element("h1", title)
-                        DocumentHead.themeButton(&top)
-                        for fact in facts { top.element("p", ["class": "facts"], fact) }
                     }
-                    body.element("main", ["id": "main"], content: content)
-                    body.element("script") { $0.raw(ThemeScript.text) }
+                    body.element("script") { $0.raw(ReportScript.text) }
                 }
             }
             page.raw("\n")
         }
     }
 
-    static func section(
-        _ title: String, _ main: inout Markup, content: (inout Markup) -> Void
-    ) {
-        main.element("section") { section in
-            section.element("h2", title)
-            content(&section)
+    private var navigation: PageNavigation {
+        PageNavigation(
+            entries: sections.map { PageNavigation.Entry($0.anchor, $0.words ?? $0.title, count: $0.count) },
+            subject: "page")
+    }
+
+    private func masthead(_ body: inout Markup) {
+        body.element("header", ["class": "top"]) { top in
+            if !path.isEmpty {
+                top.element("nav", ["aria-label": "Path"]) { nav in
+                    for (title, name) in path { nav.element("a", ["href": name], title) }
+                }
+            }
+            top.element("h1", title)
+            for fact in facts { top.element("p", ["class": "facts"], fact) }
         }
-        main.raw("\n")
     }
+}
 
-    /// A captioned table that scrolls in its own box.
-    static func table(
-        _ caption: String, _ head: [String], _ markup: inout Markup, rows: (inout Markup) -> Void
-    ) {
+/// A captioned table that scrolls in its own box. The first cell of a row names it, and stays in view.
+struct SiteTable {
+    /// The id of a table that the reader sorts; nil if its rows have one order.
+    var id: String?
+    var caption: String
+    var columns: [SortHead.Column]
+
+    func write(_ markup: inout Markup, rows: (inout Markup) -> Void) {
         markup.table(
-            caption: caption, head: { row in for name in head { row.element("th", ["scope": "col"], name) } },
-            rows: rows)
+            id == nil ? nil : "sort", id: id, caption: caption, isFocusable: true,
+            head: SortHead(columns: columns).write, rows: rows)
     }
 
-    static func link(_ words: String, _ name: String, _ cell: inout Markup) {
-        cell.element("td") { $0.element("a", ["href": name], words) }
+    /// The first cell of a row, which leads to a page if it has one.
+    static func name(_ words: String, _ page: String?, row: inout Markup) {
+        row.element("th", ["scope": "row"]) { cell in
+            if let page {
+                cell.element("a", ["href": page], words)
+            } else {
+                cell.add(words)
+            }
+        }
+    }
+
+    static func number(_ count: Int, _ row: inout Markup) {
+        row.element("td", ["class": "n", "data-v": String(count)], Figure.grouped(count))
     }
 }

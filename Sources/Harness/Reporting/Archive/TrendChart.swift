@@ -7,12 +7,14 @@ import Statistics
 /// one change, or the first run, to the next change, or the last run: a horizontal line is its level, and where a
 /// stretch begins, a vertical line has the change.
 ///
-/// The vertical axis is logarithmic and just holds all numbers: equal factors are equal distances anywhere on it. The
-/// middle has no meaning. In a trend of ratios, a line is at 1, where an engine equals its reference, if the axis
-/// contains 1.
+/// The vertical axis is logarithmic and just holds all numbers, those of adjacent charts included: equal factors are
+/// equal distances anywhere on it. The middle has no meaning. In a trend of ratios, a line is at 1, where an engine
+/// equals its reference, if the axis contains 1.
 struct TrendChart {
     let trend: Trend
     let palette: EnginePalette
+    /// The numbers of all adjacent charts that share an axis; nil for a chart with its own axis.
+    var shared: ClosedRange<Double>?
 
     private static let height = 168.0
     private static let left = 62.0
@@ -52,15 +54,22 @@ struct TrendChart {
         }
     }
 
+    /// The least and the largest number, ends of whiskers included; nil without a mark.
+    var range: ClosedRange<Double>? {
+        let values = marks.flatMap { [$0.value, $0.low, $0.high].compactMap { $0 } }
+        guard let least = values.min(), let most = values.max() else { return nil }
+        return least...most
+    }
+
     /// Adds the drawing: axes, levels, points and changes, later parts over earlier ones. Adds a note instead if there
     /// is no mark.
     func draw(_ markup: inout Markup) {
         let marks = marks
-        let values = marks.flatMap { [$0.value, $0.low, $0.high].compactMap { $0 } }
-        guard let least = values.min(), let most = values.max() else {
+        guard let range = range.map({ shared ?? $0 }) else {
             markup.element("p", ["class": "note"], "No run has a number above zero here.")
             return
         }
+        let (least, most) = (range.lowerBound, range.upperBound)
         let spare = max(1.02, (Self.leastSpan / (most / least)).squareRoot())
         let y = Scale(.logarithmic, least / spare...most * spare, from: Self.bottom, to: Self.top)
         let last = Double(max(1, trend.points.count - 1))

@@ -12,22 +12,40 @@ struct BuildComparisonPage {
         Markup.build { page in
             page.raw("<!DOCTYPE html>\n")
             page.element("html", ["lang": "en"]) { html in
-                DocumentHead.write(title: "Assay ab: \(verdict.sentence)", &html)
+                DocumentHead.write(title: "Assay ab: \(verdict.sentence)", style: Self.style, &html)
                 html.element("body", ["data-run": RunDigest.shellWord(comparison.directory)]) { body in
                     DocumentHead.skipLink(&body)
                     masthead(&body)
-                    body.element("main", ["id": "main"]) { main in
-                        DocumentHead.warnings(header.warnings, &main)
-                        section("verdict", "Is B slower than A?", &main, content: verdictSection)
-                        section("cases", "Every case", &main, content: table)
-                        section("others", "Other differences", &main, content: others)
-                        section("environment", "Environment", &main, content: environment)
+                    body.element("div", ["class": "frame"]) { frame in
+                        navigation.write(&frame)
+                        frame.element("main", ["id": "main"]) { main in
+                            DocumentHead.warnings(header.warnings, &main)
+                            section("verdict", "Is B slower than A?", &main, content: verdictSection)
+                            section("cases", "Every case", &main, content: cases)
+                            section("others", "Other differences", &main, content: others)
+                            section("environment", "Environment", &main, content: environment)
+                        }
                     }
                     body.element("script") { $0.raw(ReportScript.text) }
                 }
             }
             page.raw("\n")
         }
+    }
+
+    /// A link from the drawing leads to the first row of a case: the row above, with the case's name, stays in view
+    /// below the head.
+    private static let style = ".scroll tbody tr { scroll-margin-top: 80px }"
+
+    private var navigation: PageNavigation {
+        PageNavigation(
+            entries: [
+                PageNavigation.Entry("verdict", "Answer"),
+                PageNavigation.Entry("cases", "Every case", count: "\(comparison.cases.count)"),
+                PageNavigation.Entry("others", "Other differences", count: "\(hints.count)"),
+                PageNavigation.Entry("environment", "Environment"),
+            ],
+            subject: "comparison")
     }
 
     private func section(
@@ -46,7 +64,6 @@ struct BuildComparisonPage {
                 title.element("span", ["class": "faint"], "Assay ab")
                 title.add(" \(header.plan == "ab" ? "" : header.plan)")
             }
-            DocumentHead.themeButton(&top)
             for (name, side) in [("A", comparison.a), ("B", comparison.b)] {
                 top.element("p", ["class": "facts"]) { facts in
                     facts.element("b", name)
@@ -144,29 +161,23 @@ struct BuildComparisonPage {
 
     // MARK: Tables
 
-    private func head(_ words: [String], numbers: Range<Int>, _ table: inout Markup) {
-        table.element("thead") { head in
-            head.element("tr") { row in
-                for (index, words) in words.enumerated() {
-                    row.element("th", ["scope": "col", "class": numbers.contains(index) ? "n" : nil], words)
-                }
-            }
-        }
-    }
+    /// With more cases than this, the reader opens the table.
+    private static let mostOpen = 10
 
-    private func table(_ section: inout Markup) {
-        let words = ["case", "side", "A", "it", "beside A", "interval", "pairs", "would be seen", "finding"]
-        section.element("div", ["class": "scroll"]) { scroll in
-            scroll.element("table", ["class": "grid", "id": "t-cases"]) { table in
-                head(words, numbers: 2..<8, &table)
-                table.element("tbody") { body in
-                    for compared in comparison.cases { rows(compared, &body) }
+    private func cases(_ section: inout Markup) {
+        if !comparison.cases.isEmpty {
+            let isOpen = comparison.cases.count <= Self.mostOpen
+            section.element("details", ["class": "fold", "open": isOpen ? "" : nil]) { details in
+                details.element("summary") { summary in
+                    summary.add("Each figure, and A beside itself")
+                    summary.element("small", " \(Figure.count(comparison.cases.count, "case"))")
                 }
+                BuildComparisonTable(cases: comparison.cases, ratio: ratio).write(&details)
             }
         }
         if comparison.refused.isEmpty { return }
         section.element("h3", "Left out")
-        section.element("ul", ["class": "causes"]) { list in
+        section.element("ul", ["class": "causes findings"]) { list in
             for refused in comparison.refused {
                 list.element("li") { item in
                     item.element("b", refused.test.title)
@@ -176,66 +187,22 @@ struct BuildComparisonPage {
         }
     }
 
-    private func rows(_ compared: ComparedCase, _ body: inout Markup) {
-        body.element("tr", ["id": "c-\(compared.test.id)"]) { row in
-            row.element("th", ["scope": "row"], compared.test.title)
-            row.element("td", ["colspan": "7"], compared.reason)
-            let style: String =
-                switch compared.finding {
-                case .slower: "t-behind bad"
-                case .faster: "t-ahead"
-                case .same: "t-same"
-                case .inconclusive: "t-open"
-                }
-            row.element("td", ["class": style], compared.finding.rawValue)
-        }
-        for (index, batch) in compared.batches.enumerated() {
-            let measure = Measure(batch.judged.name)
-            let title = (index == 0 ? "" : "again: ") + measure.words
-            cells(title, "B", figure: batch.judged, measured: batch.judged.measured, measure: measure, body: &body)
-            cells("", "A2", figure: batch.judged, measured: batch.judged.control, measure: measure, body: &body)
-        }
-    }
-
-    private func cells(
-        _ title: String, _ side: String, figure: ComparedFigure, measured: SideComparison?, measure: Measure,
-        body: inout Markup
-    ) {
-        body.element("tr") { row in
-            row.element("td", title)
-            row.element("td", side)
-            let values = side == "B" ? [figure.medianA, figure.medianB] : []
-            for index in 0..<2 {
-                let value = index < values.count ? values[index] : nil
-                row.element(
-                    "td", ["class": "n", "data-v": value.map(Figure.exact)], value.map { measure.text($0) } ?? "")
-            }
-            let beside = measured.map(ratio)
-            row.element(
-                "td", ["class": "n", "data-v": beside.map { Figure.exact($0.value) }],
-                beside.map { $0.short(measure) } ?? "")
-            row.element(
-                "td", ["class": "n", "data-v": beside?.low.map(Figure.exact)], beside?.interval ?? "")
-            row.element("td", ["class": "n"], measured.map { String($0.pairCount) } ?? "too few")
-            row.element("td", ["class": "n"], measured.map { Figure.percent($0.smallestVisible) } ?? "")
-            row.element("td", measured?.finding.rawValue ?? "")
-        }
+    private var hints: [(title: String, words: String)] {
+        comparison.cases.flatMap { compared in compared.hints.map { (compared.test.title, $0.sideWords()) } }
     }
 
     /// Figures that take no part in the decision, but may hint at the cause.
     private func others(_ section: inout Markup) {
-        let lines = comparison.cases.flatMap { compared in
-            compared.hints.map { (compared.test.title, $0.sideWords()) }
-        }
-        guard !lines.isEmpty else {
+        let hints = hints
+        guard !hints.isEmpty else {
             section.element("p", ["class": "note"], "No other figure was flagged.")
             return
         }
         section.element(
             "p", ["class": "note"],
             "Not judged: twenty figures would give twenty chances of an alarm. They hint at causes.")
-        section.element("ul", ["class": "causes"]) { list in
-            for (title, words) in lines.prefix(200) {
+        section.element("ul", ["class": "causes findings"]) { list in
+            for (title, words) in hints.prefix(200) {
                 list.element("li") { item in
                     item.element("b", title)
                     item.add(": \(words)")

@@ -40,7 +40,10 @@ struct HTMLReport {
                     DocumentHead.skipLink(&body)
                     masthead(&body)
                     body.element("div", ["class": "frame"]) { frame in
-                        navigation(chapters.map(\.0), &frame)
+                        PageNavigation(
+                            entries: chapters.map { PageNavigation.Entry($0.0.anchor, $0.0.words, count: $0.0.count) },
+                            hasCaseList: true
+                        ).write(&frame)
                         frame.element("main", ["id": "main"]) { main in
                             DocumentHead.warnings(digest.doubts, &main)
                             for (_, markup) in chapters { main.raw(markup) }
@@ -122,35 +125,6 @@ struct HTMLReport {
                 for (index, part) in parts.enumerated() {
                     if index > 0 { facts.raw(" <i>\u{B7}</i> ") }
                     facts.element("span", part)
-                }
-            }
-        }
-    }
-
-    private func navigation(_ chapters: [Chapter], _ frame: inout Markup) {
-        frame.element("div", ["class": "side"]) { side in
-            side.element("div", ["class": "tools"]) { tools in
-                tools.open(
-                    "input",
-                    [
-                        "type": "search", "id": "search", "placeholder": "Search  /", "aria-label": "Search the report",
-                        "autocomplete": "off", "spellcheck": "false",
-                    ])
-                tools.element("output", ["id": "found", "aria-live": "polite"], "")
-                DocumentHead.themeButton(&tools)
-            }
-            side.element("nav", ["aria-label": "Sections"]) { nav in
-                for chapter in chapters {
-                    nav.element("a", ["href": "#\(chapter.anchor)"]) { link in
-                        link.add(chapter.words)
-                        if !chapter.count.isEmpty { link.element("small", chapter.count) }
-                    }
-                }
-            }
-            side.element("p", ["class": "keys"]) { keys in
-                for (key, words) in [("/", "search"), ("j k", "next, previous case"), ("Esc", "close")] {
-                    keys.element("kbd", key)
-                    keys.add(" \(words) ")
                 }
             }
         }
