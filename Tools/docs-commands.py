@@ -174,9 +174,11 @@ class Place:
             # Small: one of the commands flips every bit of it.
             self.must("sqlite3 people.db 'pragma page_size=512; create table person (id, name); "
                       "insert into person values (1, \"Ada\")'")
-        plan = re.search(r"`ci/assay\.json5`.*?```\n(.*?)```", (ROOT / "docs/ci.md").read_text(), re.DOTALL)
-        (CLONE / "ci").mkdir(exist_ok=True)
-        (CLONE / "ci/assay.json5").write_text(plan[1])
+        # Plans that the reader adds.
+        for page, file in (("docs/ci.md", "ci/assay.json5"), ("docs/gate.md", "guard.json5")):
+            plan = re.search(rf"`{re.escape(file)}`.*?```\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+            (CLONE / file).parent.mkdir(exist_ok=True)
+            (CLONE / file).write_text(plan[1])
         if not (CLONE / "R").exists():
             return
         cases = [line.split() for line in self.must("assay list cases --run R").split("\n")]

@@ -88,9 +88,12 @@ package struct DuckDBEngine: Engine {
             source: "duckdb.org/docs/2.0/sql/statements/transactions"),
     ]
 
+    package let durabilityClasses: [DurabilityClass] = [.full, .none]
+
     package func reasonToDecline(_ durability: DurabilityClass) -> String? {
         if case .failure(let error) = answer { return error.message }
-        return durability == .periodic ? "DuckDB syncs its log at every commit or never: it has nothing between" : nil
+        return durabilityClasses.contains(durability)
+            ? nil : "DuckDB syncs its log at every commit or never: it has nothing between"
     }
 
     package func inspectionCommands(at location: DatabaseLocation) -> [String] {

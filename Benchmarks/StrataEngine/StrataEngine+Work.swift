@@ -2,6 +2,7 @@ import Harness
 
 private let cache = "the map of the file"
 private let later = "outside: a checkpoint in the background, the rest at close"
+private let turns = "threads take turns in the order of their requests; one sync covers all threads that wait"
 
 extension StrataEngine {
     private var readRowsNote: WorkNote {
@@ -35,9 +36,8 @@ extension StrataEngine {
                 perRow: "an object made, add(), which refuses a key that is there", cache: cache, writeBack: later)
         case .insertThreads:
             WorkNote(
-                transaction: "a write each, in the order of asking; a sync for all that wait",
-                snapshot: "the writer's", perRow: "as from one thread, a Realm per thread", cache: cache,
-                writeBack: later)
+                transaction: "a write each; \(turns)", snapshot: "the writer's",
+                perRow: "as from one thread, a Realm per thread", cache: cache, writeBack: later)
         case .readPoints:
             WorkNote(
                 transaction: "none", snapshot: "one for the batch (`snapshot=each`: refresh() per read)",
@@ -88,7 +88,7 @@ extension StorageEngine {
                 writeBack: later)
         case .insertEach, .insertThreads:
             WorkNote(
-                transaction: "one each, in the order of asking; a sync for all that wait", snapshot: "the writer's",
+                transaction: "one each; \(turns)", snapshot: "the writer's",
                 perRow: "cells without copying texts", cache: cache, writeBack: later)
         case .readPoints:
             WorkNote(

@@ -30,6 +30,7 @@ package struct PlantedEngine: Engine, CompactOnLaunchEngine, CheckingEngine, Sal
     package var version: String { base.version }
     package var capabilities: Set<Capability> { base.capabilities }
     package var promises: [Promise] { base.promises }
+    package var durabilityClasses: [DurabilityClass] { base.durabilityClasses }
     package var rareBranches: [String] { base.rareBranches }
     package var logPatterns: [String] { base.logPatterns }
     package var coordinationPatterns: [String] { base.coordinationPatterns }

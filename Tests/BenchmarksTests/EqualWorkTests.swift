@@ -176,6 +176,7 @@ import Testing
         for line in declared.split(separator: "\n") {
             #expect(page.contains(line), "make it anew: assay equal-work > docs/equal-work.md")
         }
+        #expect(!page.contains("| `duckdb` | periodic |"), "DuckDB declines this class")
         // Without a library only its rows are missing here.
         if engines.count == order.count { #expect(page.hasPrefix(declared)) }
     }

@@ -235,6 +235,8 @@ package protocol Engine: Sendable {
     var compiledSettings: [EngineSetting] { get }
     var capabilities: Set<Capability> { get }
     var promises: [Promise] { get }
+    /// The durability classes that the engine can have, also while its library is missing.
+    var durabilityClasses: [DurabilityClass] { get }
     /// Its rarely taken branches, in a build that logs each one that is taken in a file (``BranchCoverage``).
     var rareBranches: [String] { get }
     func settings(for durability: DurabilityClass) -> EngineSettings
@@ -293,6 +295,7 @@ package protocol Engine: Sendable {
 extension Engine {
     package func reasonToDecline(_ dataset: any DatasetSource) -> String? { nil }
     package func reasonToDecline(_ durability: DurabilityClass) -> String? { nil }
+    package var durabilityClasses: [DurabilityClass] { DurabilityClass.allCases }
     package var rareBranches: [String] { [] }
     package var logPatterns: [String] { [] }
     package var coordinationPatterns: [String] { [] }

@@ -116,7 +116,7 @@ package enum EqualWork {
         }
         lines += ["## Settings", "", "| engine | durability | settings |", "|---|---|---|"]
         for engine in engines {
-            for durability in DurabilityClass.allCases {
+            for durability in engine.durabilityClasses {
                 let settings = engine.settings(for: durability).list.map { "\($0.name) = \($0.value)" }
                 lines.append("| `\(engine.name)` | \(durability.rawValue) | \(settings.joined(separator: "; ")) |")
             }
