@@ -73,11 +73,7 @@ final class PlantedSession: Session {
         if mistake == .failureSticks, Self.hasFailed.load(ordering: .relaxed) {
             throw EngineError(.refused, "planted: a transaction has failed before")
         }
-        defer {
-            if mistake == .slowForGood {
-                PlantedWork.stayAsSlow(metDelay: IOWitness.shared?.counts().delayedSyncs != counts?.delayedSyncs)
-            }
-        }
+        defer { if mistake == .slowForGood { PlantedWork.stayAsSlow(since: counts) } }
         do {
             try body()
         } catch {

@@ -1,3 +1,4 @@
+import Measuring
 import Platform
 import Synchronization
 
@@ -22,7 +23,9 @@ enum PlantedWork {
 
     /// Pauses each transaction after the first of this process that met a delayed sync. The pause is as long as the
     /// delay that scenarios set by default, so that these transactions are slow wherever the delay itself shows.
-    static func stayAsSlow(metDelay: Bool) {
+    /// - Parameter counts: from before the transaction.
+    static func stayAsSlow(since counts: IOCounts?) {
+        let metDelay = IOWitness.shared?.counts().delayedSyncs != counts?.delayedSyncs
         if hasMetDelay.load(ordering: .relaxed) {
             pause(milliseconds: 40)
         } else if metDelay {
