@@ -55,7 +55,6 @@ final class ScheduledStore: Sendable {
     private let scheduling: DeterministicScheduling
     private let disk: SimulatedDisk
     private let durability: Durability
-    private let failingOperation: Int?
     /// The scheduler's baton guards all state here; the mutexes only satisfy the compiler.
     private let acknowledged = Mutex(0)
     /// The highest count that a thread has committed or read.
@@ -70,9 +69,7 @@ final class ScheduledStore: Sendable {
         var digest: UInt64
     }
 
-    /// - Parameter failingOperation: this operation of the disk after the schedule has begun fails, counted from zero,
-    ///   and all later ones of the same kind on that file.
-    init(_ chooser: any ScheduleChoosing, durability: Durability = .full, failingOperation: Int? = nil) {
+    init(_ chooser: any ScheduleChoosing, durability: Durability = .full) {
         let scheduling = DeterministicScheduling(chooser)
         var settings = SimulatedDisk.Settings(seed: Seed(7))
         settings.beforeOperation = { kind in
@@ -81,7 +78,6 @@ final class ScheduledStore: Sendable {
         }
         self.scheduling = scheduling
         self.durability = durability
-        self.failingOperation = failingOperation
         disk = SimulatedDisk(settings)
     }
 
@@ -95,16 +91,12 @@ final class ScheduledStore: Sendable {
         return options
     }
 
-    /// - Throws: ``Wrong``, and errors of the store and of the disk.
+    /// - Throws: ``Wrong``, and errors of the store.
     func run(_ threads: [[ScheduledOperation]]) throws {
         try scheduling.run { [self] in
             nonisolated(unsafe) var store: Store?
             scheduling.atomically { store = try? prepare() }
             guard let store else { throw Wrong(description: "the store cannot be made") }
-            if let failingOperation {
-                let place = Fault.Place.operation(disk.operations + failingOperation)
-                disk.inject(Fault(.inputOutputError, at: place, isLasting: true))
-            }
             let token = store.addObserver { [self] notice in heard.withLock { $0.append(notice.version.rawValue) } }
             let first = store.newestVersion.rawValue
             scheduling.atEveryPoint = { [self] in

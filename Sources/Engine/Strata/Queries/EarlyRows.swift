@@ -47,6 +47,12 @@ struct EarlyRows {
         way = try Self.way(source, view)
     }
 
+    /// - Parameter found: the first rows that the only filter lets pass.
+    private init(stamp: UInt64, _ filter: Predicate, found: [Int64]) {
+        self.stamp = stamp
+        way = .matches(filter, found: found)
+    }
+
     private static func way(_ source: ObjectSource, _ view: ReadView) throws(StorageError) -> Way {
         var filter: Predicate?
         var sorts: [[SortDescriptor]] = []
@@ -162,6 +168,11 @@ struct EarlyRows {
         else { return .unknown }
         var rows = source.early?.stamp == source.instance.stamp ? source.early : nil
         source.early = nil
+        if rows == nil, place < most, source.steps.count == 1, case .filter(let predicate) = source.steps[0],
+            !source.isWorthKeeping
+        {
+            return firstMatch(at: place, of: predicate, in: source, view: view)
+        }
         let answer = source.attempt { () throws(StorageError) in
             var made: EarlyRows
             if let rows { made = rows } else { made = try EarlyRows(source, view) }
@@ -175,9 +186,35 @@ struct EarlyRows {
         source.cache = (rows.stamp, keys)
         return place < keys.count ? .row(keys[place]) : .end
     }
+
+    /// The first request of a filter without an order. Most are answered by an index with all rows, so that nothing
+    /// else is kept of the request.
+    private static func firstMatch(
+        at place: Int, of filter: Predicate, in source: ObjectSource, view: ReadView
+    ) -> Answer {
+        let stamp = source.instance.stamp
+        let answer = source.attempt { () throws(StorageError) in
+            try source.tableQuery(filter).first(place + 1, view)
+        }
+        guard let (keys, isWhole) = answer else { return .unknown }
+        if isWhole {
+            source.cache = (stamp, keys)
+            return place < keys.count ? .row(keys[place]) : .end
+        }
+        source.early = EarlyRows(stamp: stamp, filter, found: keys)
+        return place < keys.count ? .row(keys[place]) : .unknown
+    }
 }
 
 extension ObjectSource {
+    /// The object at a place, counted without unreadable ones; nil behind the end.
+    func object(at place: Int) -> ObjectBase? {
+        guard let key = key(at: place) else { return nil }
+        let context = context
+        if let object = context.materialize(key) { return object }
+        return self.key(at: place, past: key).flatMap { context.materialize($0) }
+    }
+
     /// The count of the collection, but at most `most`: then not all rows have to be found.
     func count(atMost most: Int) -> Int {
         guard most > 0 else { return 0 }

@@ -233,14 +233,6 @@ public final class ObjectSource {
         return place < keys.count ? keys[place] : nil
     }
 
-    /// The object at a place, counted without unreadable ones; nil behind the end.
-    func object(at place: Int) -> ObjectBase? {
-        guard let key = key(at: place) else { return nil }
-        let context = context
-        if let object = context.materialize(key) { return object }
-        return self.key(at: place, past: key).flatMap { context.materialize($0) }
-    }
-
     /// The key now at a place, after the row of `key`, which was there, proved unreadable: the places are counted
     /// without it.
     func key(at place: Int, past key: Int64) -> Int64? {

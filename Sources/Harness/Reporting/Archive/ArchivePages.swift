@@ -29,7 +29,8 @@ struct ArchiveIndexPage {
                     anchor: "changes", title: "Where figures changed", words: "Changes", count: "\(changes.count)",
                     content: changeSection),
                 SiteSection(
-                    anchor: "scenarios", title: "Scenarios", count: "\(site.workloads.count)", content: workloadSection),
+                    anchor: "scenarios", title: "Scenarios", count: "\(site.workloads.count)",
+                    content: workloadSection),
                 SiteSection(anchor: "runs", title: "Runs", count: "\(site.runs.count)", content: runSection),
             ]
         ).text

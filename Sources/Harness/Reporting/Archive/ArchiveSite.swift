@@ -1,8 +1,8 @@
 import RunRecords
 import Seeds
 
-/// The pages of an archive: an index, one per scenario with its trends, one per run. They link only to each other. Their
-/// script searches, sorts, switches the theme and unfolds what is printed; without it all contents are still there.
+/// The pages of an archive: an index, one per scenario with its trends, one per run. They link only to each other.
+/// Their script searches, sorts, switches the theme and unfolds what is printed; without it all contents are there.
 package struct ArchiveSite: Sendable {
     package struct Page: Sendable, Equatable {
         /// The name of its file, without a directory.

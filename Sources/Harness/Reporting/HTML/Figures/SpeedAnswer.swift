@@ -51,8 +51,8 @@ struct SpeedAnswer: ReportPart {
                 end("Best", best, &text)
                 if headline.lines.count > 1 { end("Worst", worst, &text) }
                 if !isLead { return }
-                for words in [headline.doubtfulWords(), headline.withheldWords()] {
-                    text.add(String(words.dropFirst(2)))
+                for words in [headline.doubtfulWords(), headline.withheldWords()] where !words.isEmpty {
+                    text.element("span", String(words.dropFirst(2)) + ". ")
                 }
             }
         }
