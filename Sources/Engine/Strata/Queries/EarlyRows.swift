@@ -68,7 +68,7 @@ struct EarlyRows {
         if filter == nil, sorts.count == 1, let way = try storedOrder(source, sorts[0], view) { return way }
         // Inside a write all rows are found and kept: after a change, only the changed rows move (`keptKeys`).
         if source.isWorthKeeping { return .whole }
-        if let filter, sorts.isEmpty { return .matches(filter, found: []) }
+        if sorts.isEmpty { return .whole }
         return FirstOfOrder(source, sorts).map { .best($0, filter, found: []) } ?? .whole
     }
 
@@ -193,8 +193,9 @@ struct EarlyRows {
         at place: Int, of filter: Predicate, in source: ObjectSource, view: ReadView
     ) -> Answer {
         let stamp = source.instance.stamp
-        let answer = source.attempt { () throws(StorageError) in
-            try source.tableQuery(filter).first(place + 1, view)
+        let answer = source.attempt { () throws(StorageError) -> (keys: [Int64], isWhole: Bool) in
+            if let found = try PropertyEquality.keys(filter, source.access, view) { return (found, true) }
+            return try source.tableQuery(filter).first(place + 1, view)
         }
         guard let (keys, isWhole) = answer else { return .unknown }
         if isWhole {

@@ -8,13 +8,4 @@ struct OpenedFile {
     /// open returns.
     let shared: SharedStore?
     let configuration: RealmConfiguration
-
-    /// Whether a version has the schema version of the configuration. After another process has migrated the file, a
-    /// Realm keeps showing the last version before the migration.
-    func hasOwnSchema(_ view: ReadView) -> Bool {
-        #if Zoo
-            if PlantedMistake.oldSchemaWrites.isPlanted { return true }
-        #endif
-        return view.schema.userVersion == configuration.schemaVersion
-    }
 }

@@ -234,6 +234,15 @@ final class RealmInstance {
 
     // MARK: Following versions
 
+    /// Whether a version has the schema version of the configuration. After another process has migrated the file, a
+    /// Realm keeps showing the last version before the migration.
+    func hasOwnSchema(_ view: ReadView) -> Bool {
+        #if Zoo
+            if PlantedMistake.oldSchemaWrites.isPlanted { return true }
+        #endif
+        return view.schema.userVersion == file.configuration.schemaVersion
+    }
+
     /// Shows the newest version after a write, or the previous one if it cannot be read. Observers are not notified.
     func showNewest(after transaction: WriteTransaction) {
         do throws(StorageError) { show(try transaction.resultPin.newestSnapshot()) } catch {
@@ -249,7 +258,7 @@ final class RealmInstance {
         checkConfinement()
         do throws(StorageError) {
             let newest = try file.store.snapshot()
-            guard !isFrozen, file.hasOwnSchema(newest.view) else {
+            guard !isFrozen, hasOwnSchema(newest.view) else {
                 return reportShowingNothing(
                     isFrozen
                         ? "there was no version when it was frozen" : "its file has another schema now; open it anew")
@@ -308,7 +317,7 @@ final class RealmInstance {
 
     @discardableResult
     private func advance(to new: Snapshot, silencing tokens: [NotificationToken] = []) -> Bool {
-        guard file.hasOwnSchema(new.view) else { return false }
+        guard hasOwnSchema(new.view) else { return false }
         let old = snapshot
         if let old, old.version >= new.version {
             show(old)

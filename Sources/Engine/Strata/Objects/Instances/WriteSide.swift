@@ -6,6 +6,13 @@ import StrataStorage
 final class WriteSide {
     /// The instance owns this object.
     private unowned(unsafe) let instance: RealmInstance
+    // Each begin reads these. They are copied once, because a read of one field through the instance copies the whole
+    // configuration.
+    private let store: Store
+    private let isReadOnly: Bool
+    /// The number of versions that may be in use when a write begins; nil for any.
+    private let versionLimit: UInt?
+
     /// A transaction that was begun and is not shown yet: observers are notified of earlier commits first, and one that
     /// writes uses this transaction.
     private(set) var acquired: WriteTransaction?
@@ -18,7 +25,12 @@ final class WriteSide {
 
     private(set) lazy var encoder = _RowEncoder(instance)
 
-    init(_ instance: RealmInstance) { self.instance = instance }
+    init(_ instance: RealmInstance) {
+        self.instance = instance
+        store = instance.file.store
+        isReadOnly = instance.file.configuration.readOnly
+        versionLimit = instance.file.configuration.maximumNumberOfActiveVersions
+    }
 
     var asyncWrites: AsyncWrites {
         if let startedAsyncWrites { return startedAsyncWrites }
@@ -38,7 +50,7 @@ final class WriteSide {
     func refusal() -> RealmError? {
         if !instance.confinement.isHere { return instance.confinementError }
         if instance.isFrozen { return RealmError(.wrongState, "a frozen Realm cannot be written to; thaw it") }
-        if instance.file.configuration.readOnly {
+        if isReadOnly {
             return RealmError(.filePermissionDenied, "\(instance.file.configuration.path) was opened with readOnly")
         }
         if instance.isInWrite {
@@ -62,11 +74,11 @@ final class WriteSide {
     /// The error if more versions are in use than the configuration allows; else nil. The file keeps the pages of each
     /// version in use, so beside a reader that never refreshes it would grow with every write.
     private func tooManyVersions() -> RealmError? {
-        guard let limit = instance.file.configuration.maximumNumberOfActiveVersions else { return nil }
+        guard let limit = versionLimit else { return nil }
         #if Zoo
             if PlantedMistake.limitIgnored.isPlanted { return nil }
         #endif
-        let count = instance.file.store.activeVersions
+        let count = store.activeVersions
         guard count > limit else { return nil }
         return RealmError(
             .tooManyVersions,
@@ -81,7 +93,7 @@ final class WriteSide {
             if let granted = try startedAsyncWrites?.takeGrant() {
                 made = granted
             } else {
-                made = try instance.file.store.beginWrite()
+                made = try store.beginWrite()
             }
         } catch {
             throw RealmError(error)
@@ -114,7 +126,7 @@ final class WriteSide {
             if let known = granted ?? acquired { running = known } else { running = try nextTransaction() }
             granted = nil
             acquired = nil
-            guard instance.file.hasOwnSchema(running.view) else {
+            guard instance.hasOwnSchema(running.view) else {
                 running.rollback()
                 throw RealmError(
                     .schemaMismatch,

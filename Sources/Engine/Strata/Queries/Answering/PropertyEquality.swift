@@ -27,8 +27,15 @@ struct PropertyEquality {
         value = constant.stored
     }
 
-    /// The keys of the rows, ascending; nil if there are many.
-    func keys(in table: Int, _ view: ReadView) throws(StorageError) -> [Int64]? {
+    /// The keys of the rows for which the predicate holds, ascending; nil if it is another condition, or the rows are
+    /// many.
+    static func keys(
+        _ predicate: Predicate, _ access: ClassAccess, _ view: ReadView
+    ) throws(StorageError) -> [Int64]? {
+        try PropertyEquality(predicate, access)?.keys(in: access.table, view)
+    }
+
+    private func keys(in table: Int, _ view: ReadView) throws(StorageError) -> [Int64]? {
         if column == Int(ColumnSlot.key) {
             guard case .integer(let key) = value else { return nil }
             return try view.locate(table, RowKey(key)) == nil ? [] : [key]
