@@ -57,19 +57,23 @@ import Testing
                 + "open in \(count("open", in: speeds)).",
             "of the \(bytes.count) figures of bytes they are behind in \(count("behind", in: bytes)).",
         ] { #expect(readme.contains(words), "README.md does not say: \(words)") }
-        /// The ratio, and the best peer as a reader calls it.
-        func beside(_ scenario: String) throws -> (ratio: Double, peer: String) {
+        /// The ratio to the best peer with its interval, and that peer as a reader calls it.
+        func beside(_ scenario: String, isSlower: Bool) throws -> (words: String, peer: String) {
             let row = try #require(speeds.first { $0["scenario"] == scenario && $0["label"] == "" })
             let names = ["sqlite": "SQLite", "lmdb": "LMDB", "rocksdb": "RocksDB", "duckdb": "DuckDB"]
             let peer = try #require(row["strata_best_peer"]?.split(separator: "-").first)
-            return (try #require(Double(row["strata_ratio"] ?? "")), try #require(names[String(peer)]))
+            var numbers = try ["strata_ratio", "strata_ratio_low", "strata_ratio_high"].map { column in
+                let ratio = try #require(Double(row[column] ?? ""))
+                return "\((10 * (isSlower ? 1 / ratio : ratio)).rounded() / 10)"
+            }
+            if isSlower { numbers.swapAt(1, 2) }
+            return ("\(numbers[0]) [\(numbers[1]), \(numbers[2])] times", try #require(names[String(peer)]))
         }
-        let filter = try beside("string-equal")
-        let filterWords =
-            "A text filter over all rows is \((filter.ratio * 10).rounded() / 10) times as fast as \(filter.peer)'s"
+        let filter = try beside("string-equal", isSlower: false)
+        let filterWords = "A text filter over all rows is \(filter.words) as fast as \(filter.peer)'s"
         #expect(readme.contains(filterWords), "\(filterWords)")
-        let insert = try beside("bulk-insert")
-        let insertWords = "bulk insert is \((10 / insert.ratio).rounded() / 10) times as slow as \(insert.peer)'s"
+        let insert = try beside("bulk-insert", isSlower: true)
+        let insertWords = "bulk insert is \(insert.words) as slow as \(insert.peer)'s"
         #expect(readme.contains(insertWords), "\(insertWords)")
     }
 

@@ -52,6 +52,8 @@ import Testing
         #expect(words.contains("16 times as much as "))
         // The drawing of speed has no bytes, and neither has a number below one.
         let forest = try #require(first.firstMatch(of: /<figure class="forest">.*?<\/figure>/)).output
+        let bytes = try #require(first.firstRange(of: "bytes and other costs:"))
+        #expect(bytes.upperBound < forest.startIndex, "the plot comes before a bar")
         #expect(forest.contains("walk") && !forest.contains("written bytes"))
         #expect(forest.contains("2.6\u{D7} as slow") && !Self.text(forest).contains("0.38"))
         let glance = try #require(html.firstMatch(of: /<dt><a href="#fast">.*?<\/dd>/)).output
@@ -185,6 +187,18 @@ import Testing
         #expect(line.contains("4 cases: the budget of 10\u{A0}min was used up"))
     }
 
+    @Test("the reason of a single case keeps its numbers, and one that cases share has none")
+    func reasons() {
+        func open(_ count: Int, _ bytes: Int) -> [CaseResult] {
+            (0..<count).map {
+                let message = "the log has \(bytes + $0) bytes"
+                return Self.result("stale-page", .corruption, "engine\($0)", .inconclusive, [], message: message)
+            }
+        }
+        #expect(Self.first(Reporting.html(HTMLTests.run(open(1, 512)))).contains("1 case: the log has 512 bytes"))
+        #expect(Self.first(Reporting.html(HTMLTests.run(open(2, 512)))).contains("2 cases: the log has # bytes"))
+    }
+
     @Test("a question of which no case ran before the run was stopped is listed, without a link")
     func stopped() throws {
         var run = HTMLTests.run([Self.result("bit-flip", .corruption, "strata", .pass)])
@@ -262,10 +276,11 @@ import Testing
     @Test("other load on the machine is noted with the figures, not above the verdict")
     func busy() throws {
         var run = RunWithRounds.small
-        run.header.warnings = ["busy machine: load 1.4 on 2 cores", "DEBUG BUILD: no figure counts"]
+        run.header.warnings = ["busy machine: load 1.4 on 2 cores", "DEBUG BUILD: no figure counts; run `make build`"]
         let html = Reporting.html(run)
         let warnings = try #require(html.firstMatch(of: /<section class="warnings".*?<\/section>/)).output
         #expect(warnings.contains("DEBUG BUILD") && !warnings.contains("load 1.4"))
+        #expect(warnings.contains("<code>make build</code>") && !warnings.contains("`"))
         #expect(Self.first(html).contains("Busy machine: load 1.4 on 2 cores"))
     }
 

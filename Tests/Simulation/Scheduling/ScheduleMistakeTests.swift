@@ -1,20 +1,12 @@
 #if Zoo
-    import FaultModel
-    import Foundation
-    import Seeds
     import Testing
 
     @testable import StrataStorage
 
     /// Plants mistakes in the steps by which readers pin versions. Each test plants one in a process of its own, in
-    /// which some of ``schedules`` schedules, drawn by seeds, must fail, with the errors that the mistake leads to.
+    /// which some drawn schedules must fail, with the errors that the mistake leads to.
     @Suite(.serialized)
     struct ScheduleMistakeTests {
-        /// As many without a mistake as with one: more schedules find more.
-        private static let schedules: UInt64 = 400
-        private static let found: Int32 = 17
-        private static let otherError: Int32 = 18
-
         private enum History: String, CaseIterable {
             /// A writer replaces versions while two readers pin and unpin them.
             case readers
@@ -69,30 +61,16 @@
             }
         }
 
-        /// Runs a history under drawn schedules, and ends the process: with ``found`` when all expected errors have
-        /// been found, with ``otherError`` at another error, else with 0.
         private static func explore(_ history: History?, _ mistake: PinMistake?, expecting expected: [String]) -> Never
         {
             PinMistake.planted = mistake
-            guard let history else { exit(otherError) }
-            var missing = Set(expected)
-            for seed in 1...schedules {
-                do { try history.run(SeededSchedule(Seed(seed))) } catch {
-                    guard let part = expected.first(where: { "\(error)".contains($0) }) else {
-                        FileHandle.standardError.write(Data("\(history), seed \(seed): \(error)\n".utf8))
-                        exit(otherError)
-                    }
-                    missing.remove(part)
-                    if missing.isEmpty { exit(found) }
-                }
-            }
-            exit(0)
+            DrawnSchedules.explore(history?.rawValue ?? "no history", expecting: expected, history?.run)
         }
 
         @Test("each mistake is found by the errors that it leads to", arguments: PinMistake.allCases)
         func eachMistakeIsFoundByTheErrorsThatItLeadsTo(mistake: PinMistake) async {
             for (history, errors) in Self.errors(of: mistake) {
-                await #expect(processExitsWith: .exitCode(Self.found), "\(mistake), \(history): \(errors)") {
+                await #expect(processExitsWith: .exitCode(DrawnSchedules.found), "\(mistake), \(history): \(errors)") {
                     [
                         mistake = mistake.rawValue as String, history = history.rawValue as String,
                         errors = errors as [String]

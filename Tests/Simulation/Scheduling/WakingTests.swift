@@ -1,19 +1,13 @@
 #if Zoo
-    import FaultModel
-    import Foundation
-    import Seeds
     import Testing
 
     @testable import StrataStorage
 
-    /// Leaves out the waking of threads after one transition, in a process of its own, in which some of ``schedules``
-    /// schedules, drawn by seeds, must end in a deadlock.
+    /// Leaves out the waking of threads after one transition, in a process of its own, in which some drawn schedules
+    /// must end in a deadlock.
     @Suite(.serialized)
     struct WakingTests {
-        /// As many without a mistake as with one: more schedules find more.
-        private static let schedules: UInt64 = 400
-        private static let deadlock: Int32 = 17
-        private static let otherError: Int32 = 18
+        private static let deadlock = "Deadlock: "
 
         private enum History: String, CaseIterable {
             /// Three threads commit, and share syncs.
@@ -27,8 +21,7 @@
             /// A process that does not own writing takes it over, beside threads of both that commit.
             case handOver
 
-            func run(seed: UInt64) throws {
-                let schedule = SeededSchedule(Seed(seed))
+            func run(_ schedule: SeededSchedule) throws {
                 switch self {
                 case .writers:
                     try ScheduledStore(schedule).run([
@@ -62,25 +55,17 @@
             (.promisedSync, [.periodic]),
         ]
 
-        /// Runs a history under drawn schedules, and ends the process: with ``deadlock`` at one, with
-        /// ``otherError`` at another error, else with 0.
         private static func explore(_ history: History?, silent: WakingTransition?) -> Never {
             WakingTransition.silent = silent
-            guard let history else { exit(otherError) }
-            for seed in 1...schedules {
-                do { try history.run(seed: seed) } catch {
-                    FileHandle.standardError.write(Data("\(history), seed \(seed): \(error)\n".utf8))
-                    exit(error is DeterministicScheduling.Deadlock ? deadlock : otherError)
-                }
-            }
-            exit(0)
+            let expected = silent == nil ? [] : [deadlock]
+            DrawnSchedules.explore(history?.rawValue ?? "no history", expecting: expected, history?.run)
         }
 
         @Test("threads that are not woken wait for ever")
         func threadsThatAreNotWokenWaitForEver() async {
             for (transition, histories) in Self.found {
                 for history in histories {
-                    await #expect(processExitsWith: .exitCode(Self.deadlock), "\(transition), \(history)") {
+                    await #expect(processExitsWith: .exitCode(DrawnSchedules.found), "\(transition), \(history)") {
                         [transition = transition.rawValue as String, history = history.rawValue as String] in
                         Self.explore(History(rawValue: history), silent: WakingTransition(rawValue: transition))
                     }

@@ -194,7 +194,7 @@ struct EarlyRows {
     ) -> Answer {
         let stamp = source.instance.stamp
         let answer = source.attempt { () throws(StorageError) -> (keys: [Int64], isWhole: Bool) in
-            if let found = try PropertyEquality.keys(filter, source.access, view) { return (found, true) }
+            if let found = try PropertyEquality.keys(where: filter, of: source.access, view) { return (found, true) }
             return try source.tableQuery(filter).first(place + 1, view)
         }
         guard let (keys, isWhole) = answer else { return .unknown }

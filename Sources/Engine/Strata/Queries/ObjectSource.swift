@@ -344,7 +344,7 @@ public final class ObjectSource {
         var keys: [Int64]
         if case .table = base, case .filter(let predicate)? = steps.first {
             steps.removeFirst()
-            if let found = try PropertyEquality.keys(predicate, access, view) {
+            if let found = try PropertyEquality.keys(where: predicate, of: access, view) {
                 keys = found
             } else {
                 keys = try tableQuery(predicate).run(view)

@@ -7,7 +7,8 @@ extension Realm {
         case error = 1
         /// Writes the properties that differ.
         case modified = 3
-        /// Writes all properties.
+        /// Writes all properties of an object that is added; of a value or JSON, all that it names, also those that
+        /// do not differ.
         case all = 2
     }
 

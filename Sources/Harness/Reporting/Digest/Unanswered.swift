@@ -18,24 +18,29 @@ extension RunDigest {
     var unanswered: [Unanswered] {
         once {
             let open = results.filter(Self.isUnanswered)
-            let groups = Dictionary(grouping: open, by: reason)
-            let reasons = Self.unique(open.map(reason))
-            return reasons.map { Unanswered(reason: $0, cases: groups[$0] ?? []) }
-                .sorted { $0.cases.count > $1.cases.count }
+            let groups = Dictionary(grouping: open) { reason($0) { FailureCause.text(of: $0) } }
+            let reasons = Self.unique(open.map { reason($0) { FailureCause.text(of: $0) } })
+            return reasons.map { common in
+                let cases = groups[common] ?? []
+                // The numbers of a message are left out only where several cases share it.
+                return Unanswered(reason: cases.count == 1 ? reason(cases[0]) { $0 } : common, cases: cases)
+            }
+            .sorted { $0.cases.count > $1.cases.count }
         }
     }
 
     /// How many cases of the plan have no answer, including those that did not run.
     var unansweredCount: Int { results.count(where: Self.isUnanswered) + missing.count }
 
-    private func reason(_ result: CaseResult) -> String {
+    /// - Parameter words: of the case's message.
+    private func reason(_ result: CaseResult, message words: (String) -> String) -> String {
         switch result.verdict {
         case .harnessError: return "the harness itself failed"
         case .suspectedHarness: return "most engines failed alike, so that Assay suspects its harness"
         default: break
         }
         if result.isCut || result.message.contains("its share of the budget") { return budgetReason }
-        let message = FailureCause.text(of: result.message.firstLine)
+        let message = words(result.message.firstLine)
         return message.isEmpty ? "the case recorded no reason" : message
     }
 

@@ -66,13 +66,4 @@ extension RunDigest {
             }
         }
     }
-
-    /// The columns of a table of faults: the usual ones, and each further one that has a count.
-    static func columns(_ rows: [FaultRow]) -> [OutcomeRow.Group] {
-        let usual: [OutcomeRow.Group] = [.correct, .detected, .refused, .lost, .silentlyWrong, .crashed, .hung]
-        return usual
-            + OutcomeRow.Group.allCases.filter { group in
-                !usual.contains(group) && rows.contains { $0.count(group) > 0 }
-            }
-    }
 }

@@ -45,6 +45,15 @@ struct Markup {
         text += Self.escaped(words)
     }
 
+    /// Text in which commands stand between backticks, as in the terminal.
+    mutating func prose(_ words: String) {
+        let parts = words.split(separator: "`", omittingEmptySubsequences: false)
+        guard !parts.count.isMultiple(of: 2) else { return add(words) }
+        for (place, part) in parts.enumerated() {
+            if place.isMultiple(of: 2) { add(String(part)) } else { element("code", String(part)) }
+        }
+    }
+
     mutating func open(_ name: String, _ attributes: Attributes = [:]) {
         text += "<" + name
         for (attribute, value) in attributes {

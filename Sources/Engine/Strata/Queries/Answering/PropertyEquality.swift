@@ -30,7 +30,7 @@ struct PropertyEquality {
     /// The keys of the rows for which the predicate holds, ascending; nil if it is another condition, or the rows are
     /// many.
     static func keys(
-        _ predicate: Predicate, _ access: ClassAccess, _ view: ReadView
+        where predicate: Predicate, of access: ClassAccess, _ view: ReadView
     ) throws(StorageError) -> [Int64]? {
         try PropertyEquality(predicate, access)?.keys(in: access.table, view)
     }

@@ -1,8 +1,9 @@
 import RunRecords
 import Statistics
 
-/// One engine beside the best peer: a bar of decisions, the best and the worst figure in words, and the figures at both
-/// ends as a forest plot. Bytes and other costs are kept apart, since they answer another question.
+/// The engines of the run beside the best peer: for each a bar of decisions, and the best and the worst figure in
+/// words; then the figures at both ends of the first one as a forest plot. Bytes and other costs are kept apart, since
+/// they answer another question.
 struct SpeedAnswer: ReportPart {
     let page: ReportPage
 
@@ -11,10 +12,9 @@ struct SpeedAnswer: ReportPart {
 
     func write(_ column: inout Markup) {
         let stands = PageAnswer(digest: digest).stands
-        guard let (lead, what) = stands.first else { return }
-        decisions(lead, what, isLead: true, &column)
-        forest(lead, &column)
-        for (headline, what) in stands.dropFirst() { decisions(headline, what, isLead: false, &column) }
+        // All bars come before the plot, so that none is below the first screen.
+        for (place, (headline, what)) in stands.enumerated() { decisions(headline, what, isLead: place == 0, &column) }
+        if let (lead, _) = stands.first { forest(lead, &column) }
     }
 
     private func forest(_ headline: HeadlineFigures, _ column: inout Markup) {
@@ -52,7 +52,8 @@ struct SpeedAnswer: ReportPart {
                 if headline.lines.count > 1 { end("Worst", worst, &text) }
                 if !isLead { return }
                 for words in [headline.doubtfulWords(), headline.withheldWords()] where !words.isEmpty {
-                    text.element("span", String(words.dropFirst(2)) + ". ")
+                    let sentence = words.dropFirst(2)
+                    text.element("span", sentence.prefix(1).uppercased() + sentence.dropFirst() + ". ")
                 }
             }
         }

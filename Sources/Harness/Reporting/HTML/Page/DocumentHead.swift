@@ -37,7 +37,8 @@ enum DocumentHead {
                 for warning in warnings {
                     list.element("li") { item in
                         item.element("strong", "WARNING")
-                        item.add(" \(warning)")
+                        item.add(" ")
+                        item.prose(warning)
                     }
                 }
             }

@@ -90,7 +90,7 @@ enum ReportScript {
           show(false);
         });
 
-        // Search: rows of tables, drawings, findings, facts and cases that do not hold every word are hidden.
+        // Search: rows of tables, drawings, findings, answers, facts and cases that lack a word are hidden.
         const search = one('search');
         const found = one('found');
         let entries = null;
@@ -99,8 +99,9 @@ enum ReportScript {
         // A case is found as a whole, with the tables in it.
         const inCase = element => element.parentElement.closest('.case');
         const index = () => entries || (entries = all(
-          '.case, table.sort tbody tr, table.grid tbody tr, .findings > li, .charts > figure, .heat tbody tr, '
-            + '.environment > dt').filter(element => !element.matches(titles) && !inCase(element)).map(element => {
+          '.case, table.sort tbody tr, table.grid tbody tr, .findings > li, .answers > li, '
+            + '.charts > figure, .heat tbody tr, .environment > dt')
+          .filter(element => !element.matches(titles) && !inCase(element)).map(element => {
             // A fact is the name and the value after it.
             const rest = element.tagName === 'DT' ? element.nextElementSibling : null;
             const part = element.classList.contains('case')

@@ -72,7 +72,8 @@ enum PrintStyle {
           .side, .skip, .tools, .chip, .copy { display: none }
           .frame { display: block; padding: 0 }
           .scroll, .heat-box, pre { overflow: visible; max-height: none }
-          .scroll thead th, .scroll tbody th, .heat thead th { position: static; min-width: 0; max-width: none }
+          .scroll thead th, .scroll thead th:first-child, .scroll tbody th, .heat thead th {
+            position: static; min-width: 0; max-width: none }
           details::details-content { content-visibility: visible; height: auto; display: block }
           table { font-size: 7.5pt; width: 100%; min-width: 0 }
           th, td, td.n, th.n { padding: 2px 5px 2px 0; white-space: normal; overflow-wrap: anywhere }
