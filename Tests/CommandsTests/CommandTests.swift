@@ -232,6 +232,8 @@ struct Chooses: Command {
         #expect(NearestName.find("cvs", among: ["jsonl", "csv"]) == "csv")
         #expect(NearestName.distance("kitten", "sitting") == 3)
         #expect(NearestName.distance("ab", "ba") == 1)
+        let names = ["growth", "growth", "smoke", "quick"]
+        #expect(NearestName.nearest("grow", among: names, count: 3).count { $0 == "growth" } == 1)
     }
 
     /// A wrong name was once answered with all 138 names, in one line of 2 600 characters.

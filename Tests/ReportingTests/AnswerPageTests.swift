@@ -41,6 +41,7 @@ import Testing
         made.add(.init(scenario: "commit", metric: .commitsPerSecond, centres: centres(4_000)))
         made.add(.init(scenario: "walk", metric: .rowsPerSecond, centres: centres(385)))
         made.add(.init(scenario: "update", metric: .writtenBytesPerCommit, centres: centres(16_000)))
+        made.add(.init(scenario: "jump", metric: .rowsPerSecond, centres: centres(100)), isOnce: true)
         let html = Reporting.html(made.run)
         let first = Self.first(html)
         let title = try #require(first.firstMatch(of: /<h2[^>]*>(.*?)<\/h2>/)).output.1
@@ -48,6 +49,10 @@ import Testing
         let words = Self.text(first)
         #expect(words.contains("Strata storage, speed: ahead of the best peer in 1 of 2 figures, behind in 1"))
         #expect(words.contains("Worst walk, rows/s: 2.6 times as slow as "))
+        let once = "1 figure, measured once, claims nothing; the worst is jump, rows/s: 10 times as slow as "
+        #expect(words.contains(once))
+        #expect(words.contains("Strata: objects, as an app uses them. Strata storage: "))
+        #expect(words.contains("Nearest update"), "an engine without a better figure has no best one")
         #expect(words.contains("bytes and other costs: ahead of the best peer in 0 of 1 figure, behind in 1"))
         #expect(words.contains("16 times as much as "))
         // The drawing of speed has no bytes, and neither has a number below one.
@@ -164,6 +169,22 @@ import Testing
         #expect(Self.first(html).contains("1 of 2 cases has no answer"))
     }
 
+    @Test("damage that no promise protects is told with the engines, beside violations too")
+    func unprotected() {
+        let wrong = ["sqlite", "lmdb"].map {
+            Self.result("bit-flip", .corruption, $0, .unpromised, [(.silentlyWrong, 3)])
+        }
+        let words = "n 2 cases data was damaged that no promise protects (SQLite 1, LMDB 1)"
+        let kept = Self.result("bit-flip", .corruption, "strata", .pass)
+        let broken = Self.result("sync-fails", .crash, "strata", .violation, [(.lostCommit, 1)])
+        for first in [kept, broken] {
+            let run = HTMLTests.run([first] + wrong)
+            let text = Self.text(Self.first(Reporting.html(run))).replacing("\u{A0}", with: " ")
+            #expect(text.contains(words), "\(first.test.scenario)")
+            #expect(Reporting.terminal(run, width: 400, colour: false).contains(words), "\(first.test.scenario)")
+        }
+    }
+
     @Test("a question without an answer stays, and says why; one that the plan does not ask is left out")
     func unanswered() throws {
         let cut = (0..<4).map { index in
@@ -255,7 +276,7 @@ import Testing
         #expect(cells("bit-flip").map(\.0) == ["reported", "wrong"] && cells("bit-flip").map(\.1) == ["", "38"])
         #expect(cells("truncate").map(\.0) == ["lost", "none"] && cells("truncate").map(\.1) == ["\u{2717} 0.5", "?"])
         #expect(cells("disk-full").map(\.0) == ["stopped"] && cells("disk-full").map(\.1) == ["25"])
-        #expect(map.contains("title=\"the engine cannot be asked\""))
+        #expect(map.contains("title=\"not tried: the engine cannot be put under this fault"))
     }
 
     @Test("every verdict is one of five words, every outcome one of six")

@@ -148,6 +148,8 @@ import Testing
         #expect(try ratio(run, "commit").decision == .ahead)
         let read = try ratio(run, "point-read")
         #expect(read.peer == "lmdb" && read.decision == nil && read.isWithheld && abs(read.value - 0.5) < 0.03)
+        let once = try ratio(run, "traverse")
+        #expect(once.peer == "lmdb" && once.claim == FigureRatio.withheld, "a single measurement claims nothing either")
         let lines = RunDigest(run).headlines.map { ($0.lines.count, $0.withheldCount) }
         #expect(lines.allSatisfy { $0 == (3, 1) }, "\(lines)")
         let terminal = Reporting.terminal(run, width: 160, colour: false)

@@ -39,7 +39,10 @@ package enum NearestName {
     static func nearest(
         _ name: String, among candidates: [String], count: Int, first: String? = nil
     ) -> [String] {
-        let ranked = candidates.enumerated().map { place, candidate in
+        var seen: Set<String> = []
+        // A name may stand for two things, as a plan and a topic do.
+        let names = candidates.filter { seen.insert($0).inserted }
+        let ranked = names.enumerated().map { place, candidate in
             let isPart = !name.isEmpty && (candidate.contains(name) || name.contains(candidate))
             let rank = candidate == first ? 0 : isPart ? 1 : 2
             return (rank: rank, distance: distance(name, candidate), place: place, name: candidate)

@@ -202,11 +202,10 @@ struct ReplayCommand: Command {
             let list = matches.map(\.test.id).joined(separator: ", ")
             throw UsageError("several cases begin with \(text): \(list)", command: name)
         }
-        let known = run.results.map { "\($0.test.id) (\($0.test.scenario) \($0.test.engine))" }
         let nearest = NearestName.find(text, among: run.results.map(\.test.id)).map { "; did you mean \($0)?" } ?? ""
         throw UsageError(
-            "no case \(text) in \(run.directory)\(nearest)\nits cases:\n  \(known.joined(separator: "\n  "))",
-            command: name)
+            "no case \(text) in \(run.directory)\(nearest); assay list cases --run \(run.directory) prints all "
+                + "\(run.results.count)", command: name)
     }
 
     /// nil for a finding about the case as a whole: its process, or its fixture.

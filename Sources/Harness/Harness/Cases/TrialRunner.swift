@@ -253,8 +253,11 @@ private struct TrialLane {
         if let index = current {
             switch end {
             case .signalled(let signal):
-                let trial = Trial(
-                    address: addresses[index], outcome: .crashed, detail: lastErrorLine(), signal: signal)
+                let said = lastErrorLine()
+                let detail =
+                    said.isEmpty
+                    ? "its process was ended by signal \(signal) (\(String(cString: strsignal(signal))))" : said
+                let trial = Trial(address: addresses[index], outcome: .crashed, detail: detail, signal: signal)
                 result = (index, .tried(trial))
             case .exited(let status):
                 result = (index, .broken("its process exited with status \(status) without a report"))

@@ -14,6 +14,8 @@ struct FigureRatio {
     var band = DeadBand.narrowest
     /// nil for figures of one measurement, which support no claim.
     var decision: Decision?
+    /// Whether both figures were measured in rounds.
+    var isRepeated = false
     /// Whether a figure of the row differs from that of its control program: no claim is made then, whatever the rounds
     /// decide.
     var isDoubtful = false
@@ -96,7 +98,7 @@ extension RunDigest {
         guard var ratio = decidedRatio(row, own.result, other.result) ?? openRatio(row, own, beside: best) else {
             return nil
         }
-        if ratio.decision != nil, row.measure.metric.isSpeed, asserts(engine) || asserts(best) {
+        if row.measure.metric.isSpeed, asserts(engine) || asserts(best) {
             (ratio.decision, ratio.isWithheld) = (nil, true)
         }
         return ratio
@@ -121,7 +123,7 @@ extension RunDigest {
             let value = Self.plainRatio(own.sample.value, other.sample.value, higher: higher)
         else { return nil }
         let isHeadline = run.rounds[own.result.test.id] != nil && run.rounds[other.result.test.id] != nil
-        return FigureRatio(value: value, peer: peer, decision: isHeadline ? .open : nil)
+        return FigureRatio(value: value, peer: peer, decision: isHeadline ? .open : nil, isRepeated: isHeadline)
     }
 
     private static func plainRatio(_ own: Double, _ other: Double, higher: Bool) -> Double? {
@@ -141,7 +143,8 @@ extension RunDigest {
         let isSound = run.isSound(own.test.id) && run.isSound(other.test.id)
         return FigureRatio(
             value: sequential.ratio, peer: other.test.engine, low: sequential.low, high: sequential.high,
-            pairCount: sequential.rounds, band: sequential.band, decision: isSound ? sequential.decision : .open)
+            pairCount: sequential.rounds, band: sequential.band, decision: isSound ? sequential.decision : .open,
+            isRepeated: true)
     }
 
     /// The pairs of the engine of this row that each round measured twice.

@@ -14,6 +14,8 @@ struct HeadlineFigures {
     let engine: String
     /// The best ratio first; never empty. Without doubtful figures.
     let lines: [Line]
+    /// Figures that were measured once, and claim nothing, the worst ratio last.
+    let once: [Line]
     /// The number of doubtful figures: those that differ from their control program's.
     let doubtfulCount: Int
     /// The number of figures of rounds beside an engine whose speed the report makes no claim about.
@@ -34,6 +36,14 @@ struct HeadlineFigures {
         let parts = Decision.allCases.map { "\($0.rawValue) in \(Figure.grouped(count($0), gap: gap))" }
         return parts.joined(separator: ", ") + " of " + Figure.count(lines.count, "figure", gap: gap)
             + doubtfulWords(gap: gap) + withheldWords(gap: gap)
+    }
+
+    /// `; 40 figures, measured once, claim nothing; the worst is open: 9.2 times as slow as LMDB`; may be empty.
+    func onceWords(gap: String = Figure.gap) -> String {
+        guard let worst = once.last else { return "" }
+        let claim = once.count == 1 ? "claims" : "claim"
+        return "; \(Figure.count(once.count, "figure", gap: gap)), measured once, \(claim) nothing; the worst is "
+            + "\(worst.name): \(worst.ratio.sentence(worst.figures.measure))"
     }
 
     /// `; no claim in 4 figures beside a library with assertions`; may be empty.
@@ -71,23 +81,20 @@ extension RunDigest {
             let (own, peers) = sides
             let rows = countedRows(own + peers)
             return own.compactMap { engine in
-                var withheldCount = 0
-                let lines = rows.compactMap { row -> HeadlineFigures.Line? in
+                let all = rows.compactMap { row -> HeadlineFigures.Line? in
                     guard let ratio = ratio(row, of: engine, among: peers) else { return nil }
-                    if ratio.isWithheld { withheldCount += 1 }
-                    if ratio.decision == nil { return nil }
                     return HeadlineFigures.Line(
                         name: lineName(row, name(row.subject)), shortName: lineName(row, shortName(row.subject)),
                         figures: row, ratio: ratio)
-                }
-                let claimed = lines.filter { !$0.ratio.isDoubtful }
+                }.sorted { $0.ratio.value == $1.ratio.value ? $0.name < $1.name : $0.ratio.value > $1.ratio.value }
+                let decided = all.filter { $0.ratio.decision != nil }
+                let claimed = decided.filter { !$0.ratio.isDoubtful }
                 if claimed.isEmpty { return nil }
-                let sorted = claimed.sorted {
-                    $0.ratio.value == $1.ratio.value ? $0.name < $1.name : $0.ratio.value > $1.ratio.value
-                }
                 return HeadlineFigures(
-                    engine: engine, lines: sorted, doubtfulCount: lines.count - claimed.count,
-                    withheldCount: withheldCount)
+                    engine: engine, lines: claimed,
+                    once: all.filter { !$0.ratio.isRepeated && !$0.ratio.isWithheld },
+                    doubtfulCount: decided.count - claimed.count,
+                    withheldCount: all.count { $0.ratio.isWithheld && $0.ratio.isRepeated })
             }
         }
     }

@@ -87,10 +87,18 @@ struct PageAnswer {
         }
         let trials = ran.reduce(0) { $0 + $1.trialCount }
         let scope = trials > 0 ? count(trials, "trial") : count(ran.count, "case")
-        let unprotected = counts.unpromised
-        return "Every promise was kept in the \(scope) that ran"
-            + (unprotected == 0
-                ? "" : "; in \(count(unprotected, "case")) data was damaged that no promise protects")
+        return "Every promise was kept in the \(scope) that ran" + (unprotected.isEmpty ? "" : "; \(unprotected)")
+    }
+
+    /// `in 8 cases data was damaged that no promise protects (SQLite 3, LMDB 5)`; empty if there are none.
+    private var unprotected: String {
+        let counts = digest.engines.map { engine in
+            (engine, digest.results(of: engine).count { $0.verdict == .unpromised })
+        }.filter { $0.1 > 0 }
+        if counts.isEmpty { return "" }
+        let names = counts.map { "\(EngineName.words($0)) \(Figure.grouped($1, gap: gap))" }.joined(separator: ", ")
+        let cases = count(counts.reduce(0) { $0 + $1.1 }, "case")
+        return "in \(cases) data was damaged that no promise protects (\(names))"
     }
 
     /// `13 violations (of safety): 3 new, 10 listed as known`. Only new ones count for the exit status.
@@ -101,6 +109,9 @@ struct PageAnswer {
         return "\(count(counts.violations, "violation")) (\(counts.kindWords(gap: gap))): "
             + "\(Figure.grouped(new, gap: gap)) new, \(Figure.grouped(counts.known, gap: gap)) listed as known"
     }
+
+    /// As ``unprotected``, beside violations; empty without them, since ``promises`` says it then.
+    var damageBesideViolations: String { digest.allCounts.violations == 0 ? "" : unprotected }
 
     /// `the harness failed, or may have, in 2 cases: no engine is judged by them`; empty if it did not.
     var failure: String {
@@ -144,15 +155,16 @@ extension HeadlineFigures {
     /// Only the figures of speed, since bytes and other costs answer another question.
     var times: HeadlineFigures {
         HeadlineFigures(
-            engine: engine, lines: lines.filter(\.figures.measure.kind.isTime), doubtfulCount: doubtfulCount,
+            engine: engine, lines: lines.filter(\.figures.measure.kind.isTime),
+            once: once.filter(\.figures.measure.kind.isTime), doubtfulCount: doubtfulCount,
             withheldCount: withheldCount)
     }
 
     /// The figures of bytes and other costs. They are never doubtful or withheld: only claims of speed are.
     var costs: HeadlineFigures {
         HeadlineFigures(
-            engine: engine, lines: lines.filter { !$0.figures.measure.kind.isTime }, doubtfulCount: 0,
-            withheldCount: 0)
+            engine: engine, lines: lines.filter { !$0.figures.measure.kind.isTime },
+            once: once.filter { !$0.figures.measure.kind.isTime }, doubtfulCount: 0, withheldCount: 0)
     }
 
     /// `ahead of the best peer in 8 of 40 figures, behind in 23, the same in 2, open in 7`; the last two are left out
@@ -164,8 +176,8 @@ extension HeadlineFigures {
             + "in \(words(.behind))" + rest.map { ", \($0.0) in \(words($0.1))" }.joined()
     }
 
-    /// The best and the worst figures, at most `most` of each, ordered by ratio.
+    /// The best and the worst figures, at most `most` of each, ordered by ratio; all, if few more are left.
     func ends(_ most: Int) -> [Line] {
-        lines.count <= 2 * most ? lines : Array(lines.prefix(most) + lines.suffix(most))
+        lines.count <= 2 * most + 4 ? lines : Array(lines.prefix(most) + lines.suffix(most))
     }
 }

@@ -31,8 +31,16 @@ struct EnvironmentSection: ReportPart {
             if !header.command.isEmpty { command(header.command, &section) }
             note(
                 "Numbers in tables have three significant digits; tooltips and results.csv, beside this file, have "
-                    + "all of them. A dagger marks a figure of a case that its budget cut.", &section)
+                    + "all of them." + marks, &section)
         }
+    }
+
+    /// What the signs at figures mean, of those that the page has.
+    private var marks: String {
+        (digest.results.contains(where: \.isCut) ? " \u{2020}: the budget cut the case." : "")
+            + (header.doubtfulFigures.isEmpty
+                ? ""
+                : " \u{2021}: assay verify-figures found another value without the harness; nothing is claimed of it.")
     }
 
     private func fsyncText(_ machine: Machine) -> String {

@@ -10,7 +10,9 @@ struct RunAnswer {
 
     /// Promises first, then cases without an answer, then speed.
     var text: String {
-        let parts = [answer.promises, answer.promiseCounts, answer.failure, answer.open] + answer.standings.prefix(1)
+        let parts =
+            [answer.promises, answer.promiseCounts, answer.damageBesideViolations, answer.failure, answer.open]
+            + answer.standings.prefix(1)
         return parts.filter { !$0.isEmpty }.joined(separator: "; ")
     }
 

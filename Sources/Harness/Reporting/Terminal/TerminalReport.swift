@@ -132,20 +132,26 @@ struct TerminalReport {
 
     private func engineVerdict(_ engine: String, _ results: [CaseResult], isFirst: Bool) -> [String] {
         let counts = VerdictCounts(results)
-        let scope =
-            "in \(Figure.count(counts.cases, "case", gap: " ")) (\(Figure.count(counts.trials, "trial", gap: " ")))"
         let words =
-            counts.violations == 0
-            ? "every promise was kept"
-            : "\(Figure.count(counts.violations, "violation", gap: " ")) (\(counts.concernWords(gap: " ")))"
+            counts.violations > 0
+            ? "\(Figure.count(counts.violations, "violation", gap: " ")) (\(counts.concernWords(gap: " ")))"
+            : counts.passed > 0 ? "every promise was kept" : "no case shows whether it keeps a promise"
+        // An engine keeps a promise in the cases that show it, not in those without an answer.
+        let scoped = counts.violations > 0 ? counts : VerdictCounts(results.filter { $0.verdict == .pass })
+        let scope =
+            scoped.cases == 0
+            ? ""
+            : "in \(Figure.count(scoped.cases, "case", gap: " ")) (\(Figure.count(scoped.trials, "trial", gap: " ")))"
         let others = [ShownVerdict.unanswered, .unprotected, .skipped].compactMap { shown -> String? in
             let count = results.count { Standing.judged($0.verdict).shown == shown }
             return count == 0 ? nil : "\(count) \(shown.rawValue)"
         }
         var text = WrappedText()
         text.add("\(engine):")
-        text.add(words, counts.violations == 0 ? .good : .bad)
-        text.add(scope + (others.isEmpty ? "" : ","))
+        let comma = others.isEmpty ? "" : ","
+        text.add(
+            words + (scope.isEmpty ? comma : ""), counts.violations > 0 ? .bad : counts.passed > 0 ? .good : .doubt)
+        if !scope.isEmpty { text.add(scope + comma) }
         text.add(others.joined(separator: ", "), .doubt)
         return text.lines(
             width: width, lead: isFirst ? "VERDICT  " : "         ", leadStyle: .strong, hang: 11, colour: colour)

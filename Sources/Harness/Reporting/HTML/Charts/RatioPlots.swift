@@ -19,7 +19,7 @@ struct RatioPlots: ReportPart {
             let shapes: [(Decision, String)] = [
                 (.ahead, "ahead"), (.behind, "behind"),
                 (.same, "the same within 5 %"),
-                (.open, "open: the interval touches what two sides of one program differ by"),
+                (.open, "open: the interval reaches into what counts as equal"),
             ]
             for (decision, words) in shapes {
                 key.element("span") { entry in
@@ -29,9 +29,9 @@ struct RatioPlots: ReportPart {
                 }
                 key.add(" ")
             }
-            key.element("span", "whisker: interval of the median ratio over the rounds, 95 % or more")
+            key.element("span", "whisker: 95 % interval of the median of the rounds' ratios")
             key.add(" ")
-            key.element("span", "shaded: that difference, the dead band")
+            key.element("span", "grey: counts as equal, since a program beside itself differs by as much")
         }
         for headline in headlines { ratioTable(headline, &section) }
     }

@@ -30,7 +30,8 @@ struct SweepCharts: ReportPart {
         let title = "\(result.test.engine), \(digest.name(subject))"
         var hits: [Int: [OutcomeStrip.Hit]] = [:]
         for (index, code) in details.trialCodes.enumerated() {
-            guard let place = map.place(ofTrial: index) else { continue }
+            // The budget left this trial out: nothing was found there, and there is nothing to repeat.
+            guard code != .max, let place = map.place(ofTrial: index) else { continue }
             hits[place.file, default: []].append(
                 OutcomeStrip.Hit(
                     offset: place.offset, outcome: Outcome(code: code), address: map.address(ofTrial: index)))

@@ -10,12 +10,14 @@ struct CaseSection: ReportPart {
                 note("The plan has no case.", &section)
                 return
             }
-            let count = Figure.count(digest.results.count, "case")
+            let isWhole = page.listed.count == digest.results.count
+            let count = Figure.count(page.listed.count, "case")
             section.element(
                 "p", ["class": "sentence"],
-                "\(count), each with its figures and the command that repeats it. Sorted by verdict, the "
-                    + "cases without a good answer come first.")
-            fold("Every case", count, section: &section) { details in
+                (isWhole ? count : "\(count) of \(Figure.grouped(digest.results.count))")
+                    + ", each with its figures and the command that repeats it, in the order of the plan. Sorted by "
+                    + "verdict, the cases without a good answer come first.")
+            fold(isWhole ? "Every case" : "Cases", count, section: &section) { details in
                 tools(&details)
                 details.element("div", ["class": "cases", "id": "case-list"]) { list in
                     for result in page.listed { caseEntry(result, &list) }

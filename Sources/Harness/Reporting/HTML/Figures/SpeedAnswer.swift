@@ -13,8 +13,21 @@ struct SpeedAnswer: ReportPart {
     func write(_ column: inout Markup) {
         let stands = PageAnswer(digest: digest).stands
         // All bars come before the plot, so that none is below the first screen.
-        for (place, (headline, what)) in stands.enumerated() { decisions(headline, what, isLead: place == 0, &column) }
+        for (place, (headline, what)) in stands.enumerated() {
+            decisions(headline, what, isLead: place == 0, &column)
+        }
+        layers(stands.map(\.figures.engine), &column)
         if let (lead, _) = stands.first { forest(lead, &column) }
+    }
+
+    /// Tells the two engines of Strata apart, where a run has both.
+    private func layers(_ engines: [String], _ column: inout Markup) {
+        guard engines.contains(where: { $0 == "strata" }), engines.contains(where: { $0 == "strata-storage" }) else {
+            return
+        }
+        note(
+            "Strata: objects, as an app uses them. Strata storage: the storage engine below them, with keys and rows.",
+            &column)
     }
 
     private func forest(_ headline: HeadlineFigures, _ column: inout Markup) {
@@ -28,6 +41,7 @@ struct SpeedAnswer: ReportPart {
                         + (isWhole ? "every figure" : "the \(Self.most) best and the \(Self.most) worst"))
                 caption.element("span") { more in
                     more.add("The line at 1 is the peer; right of it is better. ")
+                    more.add("A bar is the interval; grey counts as equal. ")
                     more.element("a", ["href": "#ratios"], "All \(Figure.count(headline.lines.count, "figure"))")
                 }
             }
@@ -48,10 +62,10 @@ struct SpeedAnswer: ReportPart {
             ).write(&stand)
             guard let best = headline.lines.first, let worst = headline.lines.last else { return }
             stand.element("p", ["class": "ends"]) { text in
-                end("Best", best, &text)
+                end(best.ratio.value < 1 ? "Nearest" : "Best", best, &text)
                 if headline.lines.count > 1 { end("Worst", worst, &text) }
-                if !isLead { return }
-                for words in [headline.doubtfulWords(), headline.withheldWords()] where !words.isEmpty {
+                for words in [headline.onceWords(), headline.doubtfulWords(), headline.withheldWords()]
+                where !words.isEmpty {
                     let sentence = words.dropFirst(2)
                     text.element("span", sentence.prefix(1).uppercased() + sentence.dropFirst() + ". ")
                 }

@@ -10,7 +10,9 @@ struct Headline {
             headline.element("b", ["aria-hidden": "true"], tone.symbol)
             headline.element("span") { words in
                 words.add(sentence)
-                for line in more where !line.isEmpty { words.element("small", line) }
+                for line in more where !line.isEmpty {
+                    words.element("small", line.prefix(1).uppercased() + line.dropFirst())
+                }
             }
         }
     }

@@ -2,7 +2,10 @@
 enum AnswerStyle {
     static let text = """
         .answer { display: grid; grid-template-columns: minmax(0, 1.75fr) minmax(280px, 1fr); gap: 6px 32px;
-          align-items: start }
+          grid-template-areas: "picture status" "picture reasons"; grid-template-rows: auto 1fr; align-items: start }
+        .answer .status { grid-area: status }
+        .answer .picture { grid-area: picture }
+        .answer .reasons { grid-area: reasons }
         .headline { display: flex; gap: 12px; align-items: baseline; font-size: 17px; font-weight: 600;
           line-height: 1.35; padding: 11px 15px; border-radius: 6px; margin-bottom: 8px }
         .headline small { display: block; font-size: 13.5px; font-weight: 400; margin-top: 2px }
@@ -46,7 +49,7 @@ enum AnswerStyle {
         .questions .bar-cell { width: 32% }
         .questions small { color: var(--doubt); display: block }
 
-        .heat-box { overflow: auto; max-height: min(76vh, 900px) }
+        .heat-box { overflow: auto; max-height: max(90vh, 800px) }
         .heat { border-collapse: separate; border-spacing: 2px; font-size: 12.5px; min-width: 0 }
         .heat th, .heat td { border: 0; padding: 0; vertical-align: middle; line-height: 19px }
         .heat thead th { font-size: 11.5px; padding: 0 3px; text-align: center; vertical-align: bottom;

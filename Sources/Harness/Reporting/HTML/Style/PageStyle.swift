@@ -92,8 +92,7 @@ enum PageStyle {
           .side nav a { gap: 4px }
           .keys, #found:empty { display: none }
           html { scroll-padding-top: 60px }
-          .answer { grid-template-columns: minmax(0, 1fr) }
-          .answer .status { order: -1 }
+          .answer { grid-template: "status" "picture" "reasons" / minmax(0, 1fr) }
         }
         @media (max-width: 720px) {
           .top, .frame, body > main { padding-left: 14px; padding-right: 14px }

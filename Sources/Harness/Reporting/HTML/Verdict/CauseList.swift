@@ -28,9 +28,8 @@ struct CauseList: ReportPart {
                         details.element("summary") { summary in
                             badge(.judged(verdict), nil, &summary)
                             summary.add(" " + sentence(finding))
-                            if !finding.countWords.isEmpty {
-                                summary.element("small", ["class": "spread"], finding.countWords)
-                            }
+                            let words = counts(finding)
+                            if !words.isEmpty { summary.element("small", ["class": "spread"], words) }
                         }
                         causes(finding, &details)
                     }
@@ -49,6 +48,14 @@ struct CauseList: ReportPart {
             return "\(finding.engine), \(finding.scenario): \(Figure.count(count, "case"))"
         }
         return finding.sentence
+    }
+
+    /// `shape log, 4 of 107`: the trials of all cases with this failure, and what these cases have in common.
+    private func counts(_ finding: Finding) -> String {
+        let variants = RunDigest.unique(
+            finding.groups.flatMap { $0.cases.map { digest.variant(Subject($0.test)) } })
+        let common = variants.count == 1 ? variants[0] : ""
+        return [common, finding.countWords].filter { !$0.isEmpty }.joined(separator: ", ")
     }
 
     private func causes(_ finding: Finding, _ details: inout Markup) {
@@ -72,6 +79,10 @@ struct CauseList: ReportPart {
                 if let trial = group.example { example.element("code", trial.text + " ") }
                 example.add(group.detail)
             }
+        }
+        if verdict == .known, let message = group.cases.first?.message.firstLine, !message.isEmpty {
+            // The message of a known violation has the reason that the list of them gives.
+            item.element("div", ["class": "example"], "Known: \(message)")
         }
         command(digest.replayCommand(group), &item)
         if let file = group.caseFileCommand { command(file, &item) }

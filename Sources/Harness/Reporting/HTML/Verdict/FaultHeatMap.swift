@@ -46,12 +46,17 @@ struct FaultHeatMap: ReportPart {
             }
         }
         outcomeKey(
-            classPrefix: "h", note: "\u{2717} the engine broke a promise, ? no answer, \u{B7} the case does not apply",
+            classPrefix: "h",
+            note: "number: % of trials that ended badly; \u{2717} the engine broke a promise, ? a case has no answer, "
+                + "\u{B7} not tried",
             &section)
     }
 
     private func cell(_ row: FaultRow?, _ line: inout Markup) {
-        guard let row else { return line.element("td", ["title": "the engine cannot be asked"], "\u{B7}") }
+        guard let row else {
+            let why = "not tried: the engine cannot be put under this fault, or the plan leaves it out"
+            return line.element("td", ["title": why], "\u{B7}")
+        }
         guard let worst = row.worst else {
             return line.element("td", ["class": "h-none"]) { link(row, "?", what: "nothing was tried", cell: &$0) }
         }

@@ -9,7 +9,7 @@ struct FaultSection: ReportPart {
     func write(_ main: inout Markup) {
         let rows = digest.faultRows
         if rows.isEmpty { return }
-        section(Self.anchor, "What does each fault do to each engine?", main: &main) { section in
+        section(Self.anchor, "Every fault, engine by engine", main: &main) { section in
             section.element("p", ["class": "sentence"], sentence(rows))
             // If the run is about faults, the map is in the answer above.
             if PageAnswer(digest: digest).planQuestion != .safe { FaultHeatMap(page: page).write(&section) }

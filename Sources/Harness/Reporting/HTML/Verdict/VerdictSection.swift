@@ -11,8 +11,9 @@ struct VerdictSection: ReportPart {
         let answer = answer
         section("verdict", answer.question, main: &main) { section in
             section.element("div", ["class": "answer"]) { columns in
-                columns.element("div", ["class": "picture"]) { picture(answer, &$0) }
                 columns.element("div", ["class": "status"]) { status(answer, &$0) }
+                columns.element("div", ["class": "picture"]) { picture(answer, &$0) }
+                columns.element("div", ["class": "reasons"]) { reasons(&$0) }
             }
             fold("Each question, engine by engine", nil, section: &section) { GlanceSection(page: page).write(&$0) }
             CauseList(page: page, verdict: .unpromised, title: "Damage that no promise covers").write(&section)
@@ -51,8 +52,13 @@ struct VerdictSection: ReportPart {
 
     private func status(_ answer: PageAnswer, _ column: inout Markup) {
         Headline(
-            tone: answer.tone, sentence: answer.promises, more: [answer.promiseCounts, answer.failure, answer.open]
+            tone: answer.tone, sentence: answer.promises,
+            more: [answer.promiseCounts, answer.damageBesideViolations, answer.failure, answer.open]
         ).write(&column)
+    }
+
+    /// Broken promises, cases without an answer, and what casts doubt on figures.
+    private func reasons(_ column: inout Markup) {
         for (verdict, title) in [(Verdict.violation, "Broken promises"), (.known, "Broken, and listed as known")] {
             CauseList(page: page, verdict: verdict, title: title).write(&column)
         }
