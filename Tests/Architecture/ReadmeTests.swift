@@ -75,6 +75,32 @@ import Testing
         let insert = try beside("bulk-insert", isSlower: true)
         let insertWords = "bulk insert is \(insert.words) as slow as \(insert.peer)'s"
         #expect(readme.contains(insertWords), "\(insertWords)")
+        let screen = try #require(
+            try Self.rows("peers/peers.csv").first {
+                $0["scenario"] == "first-screen" && $0["label"] == "indexed text"
+            })
+        let slowness = 1 / (try #require(Double(screen["strata_ratio"] ?? "")))
+        #expect(screen["strata_best_peer"] == "sqlite" && screen["n"] == "1")
+        #expect(readme.contains("by an indexed text are \(Int(slowness.rounded())) times as slow as SQLite's"))
+    }
+
+    @Test("each published report begins with its answer")
+    func answers() throws {
+        let published = Checkout.root.appendingPathComponent("Reports/published")
+        let runs = try FileManager.default.contentsOfDirectory(atPath: published.path)
+        #expect(runs.count > 4, "published runs: \(runs)")
+        for run in runs {
+            let pages = try FileManager.default.contentsOfDirectory(atPath: published.appendingPathComponent(run).path)
+                .filter { $0.hasSuffix(".html") }
+            #expect(!pages.isEmpty, "\(run) has no page")
+            for page in pages {
+                let text = try Checkout.text("Reports/published/\(run)/\(page)")
+                // The comparison of two builds has one question, and no picture beside its answer.
+                let mark = page == "report.html" ? "class=\"answer\"" : "class=\"headline "
+                let hasMark = text.contains(mark)
+                #expect(hasMark, "\(run)/\(page)")
+            }
+        }
     }
 
     @Test("the figures of faults are those of the published run")

@@ -49,7 +49,7 @@ import Testing
         let words = Self.text(first)
         #expect(words.contains("Strata storage, speed: ahead of the best peer in 1 of 2 figures, behind in 1"))
         #expect(words.contains("Worst walk, rows/s: 2.6 times as slow as "))
-        let once = "1 figure, measured once, claims nothing; the worst is jump, rows/s: 10 times as slow as "
+        let once = "1 figure, measured once, claims nothing; it is jump, rows/s: 10 times as slow as "
         #expect(words.contains(once))
         #expect(words.contains("Strata: objects, as an app uses them. Strata storage: "))
         #expect(words.contains("Nearest update"), "an engine without a better figure has no best one")
@@ -174,7 +174,7 @@ import Testing
         let wrong = ["sqlite", "lmdb"].map {
             Self.result("bit-flip", .corruption, $0, .unpromised, [(.silentlyWrong, 3)])
         }
-        let words = "n 2 cases data was damaged that no promise protects (SQLite 1, LMDB 1)"
+        let words = "2 cases ended badly where the engine promises nothing (SQLite 1, LMDB 1)"
         let kept = Self.result("bit-flip", .corruption, "strata", .pass)
         let broken = Self.result("sync-fails", .crash, "strata", .violation, [(.lostCommit, 1)])
         for first in [kept, broken] {

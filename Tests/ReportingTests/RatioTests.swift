@@ -151,12 +151,14 @@ import Testing
         let once = try ratio(run, "traverse")
         #expect(once.peer == "lmdb" && once.claim == FigureRatio.withheld, "a single measurement claims nothing either")
         let lines = RunDigest(run).headlines.map { ($0.lines.count, $0.withheldCount) }
-        #expect(lines.allSatisfy { $0 == (3, 1) }, "\(lines)")
+        #expect(lines.allSatisfy { $0 == (3, 2) }, "\(lines)")
         let terminal = Reporting.terminal(run, width: 160, colour: false)
         #expect(terminal.contains("ASSERTIONS COMPILED IN: liblmdb.so.0") && terminal.contains("no claim: assertions"))
-        #expect(Reporting.html(run).contains("no claim in 1 figure"))
+        #expect(Reporting.html(run).contains("no claim in 2 figures"))
         let row = try #require(Reporting.peersCSV(run).split(separator: "\r\n").first { $0.hasPrefix("point-read") })
         #expect(!row.contains("behind") && !row.contains("ahead") && row.contains("lmdb"))
+        let single = try #require(Reporting.peersCSV(run).split(separator: "\r\n").first { $0.hasPrefix("traverse") })
+        #expect(single.hasSuffix(",,1"), "no dead band, and one measurement: \(single)")
         run.header.measures = false
         #expect(run.header.assertionWarning == nil, "a plan that takes no times claims no speed")
     }

@@ -15,6 +15,17 @@ import Testing
         #expect(WorkerEnvironment.variables(inherited, library: nil) == inherited)
     }
 
+    @Test("a crash starts no program that prints a backtrace, unless the caller of Assay wants one")
+    func backtraces() {
+        let plain: [EnvironmentVariable] = ["PATH=/bin"]
+        #expect(WorkerEnvironment.withoutBacktraces(plain) == plain + ["SWIFT_BACKTRACE=enable=no"])
+        let wanted: [EnvironmentVariable] = ["SWIFT_BACKTRACE=enable=yes", "PATH=/bin"]
+        #expect(WorkerEnvironment.withoutBacktraces(wanted) == wanted)
+        #expect(WorkerEnvironment.withoutBacktraces(plain, given: [wanted[0]]) == plain)
+        let all = WorkerEnvironment.variables(executable: "/bin/sh")
+        #expect(all.count { $0.hasPrefix("SWIFT_BACKTRACE=") } == 1)
+    }
+
     @Test("the name of a planted mistake is passed to the worker, with the library and without")
     func plantedMistake() {
         let inherited: [EnvironmentVariable] = ["ASSAY_ZOO_MISTAKE=strata-stale-count", "PATH=/bin"]

@@ -157,7 +157,10 @@ import Testing
             let answer = PageAnswer(digest: RunDigest(run))
             let page = HTMLTests.section("verdict", of: Reporting.html(run))
             let terminal = Reporting.terminal(run, width: 4_000, colour: false)
-            for words in [answer.promises, answer.promiseCounts, answer.failure, answer.open] where !words.isEmpty {
+            let parts = [
+                answer.promises, answer.promiseCounts, answer.damageBesideViolations, answer.failure, answer.open,
+            ]
+            for words in parts where !words.isEmpty {
                 // On the page each begins a line.
                 #expect(page.contains(Markup.escaped(String(words.dropFirst()))), "\(words)")
                 #expect(terminal.contains(words.replacing(Figure.gap, with: " ")), "\(words)")
@@ -285,7 +288,7 @@ import Testing
             head.suffix(7) == ["trials", "correct", "reported", "stopped", "lost", "wrong", "promise"], "\(text)")
         let row = try #require(lines.first { $0.starts(with: ["bit-flip", "sqlite"]) && $0.count > 8 })
         #expect(row.dropFirst(2).prefix(6) == ["14", "2", "6", "4", "0", "2"], "\(text)")
-        #expect(text.contains("sqlite: no case shows whether it keeps a promise, 1 unprotected\n"), "\(text)")
+        #expect(text.contains("in 1 case (14 trials), 1 unprotected\n"), "\(text)")
     }
 
     @Test("cut and inconclusive cases are counted beside the verdict")

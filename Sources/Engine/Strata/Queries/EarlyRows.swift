@@ -68,6 +68,7 @@ struct EarlyRows {
         if filter == nil, sorts.count == 1, let way = try storedOrder(source, sorts[0], view) { return way }
         // Inside a write all rows are found and kept: after a change, only the changed rows move (`keptKeys`).
         if source.isWorthKeeping { return .whole }
+        // `firstMatch` answers the first requests of a filter without an order.
         if sorts.isEmpty { return .whole }
         return FirstOfOrder(source, sorts).map { .best($0, filter, found: []) } ?? .whole
     }

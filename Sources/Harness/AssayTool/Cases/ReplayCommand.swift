@@ -204,8 +204,8 @@ struct ReplayCommand: Command {
         }
         let nearest = NearestName.find(text, among: run.results.map(\.test.id)).map { "; did you mean \($0)?" } ?? ""
         throw UsageError(
-            "no case \(text) in \(run.directory)\(nearest); assay list cases --run \(run.directory) prints all "
-                + "\(run.results.count)", command: name)
+            "no case \(text) in \(run.directory)\(nearest); assay list cases --run "
+                + "\(ShellWord.quoted(run.directory)) prints all", command: name)
     }
 
     /// nil for a finding about the case as a whole: its process, or its fixture.

@@ -9,8 +9,19 @@ package enum WorkerEnvironment {
     ///
     /// - Parameter given: variables that replace those of this process with the same names.
     package static func variables(executable: String, given: [EnvironmentVariable] = []) -> [EnvironmentVariable] {
-        let kept = inherited(without: given)
+        let kept = withoutBacktraces(inherited(without: given), given: given)
         return variables(kept, library: Preload.library(besides: executable)) + given
+    }
+
+    /// Trials crash on purpose. Unless the caller of Assay says otherwise, the Swift runtime must not start its program
+    /// that prints a backtrace then: it takes seconds, and to a recorder it is a process that cannot be watched, so
+    /// that the trial would say nothing.
+    package static func withoutBacktraces(
+        _ variables: [EnvironmentVariable], given: [EnvironmentVariable] = []
+    ) -> [EnvironmentVariable] {
+        let name = "SWIFT_BACKTRACE="
+        let isSet = (variables + given).contains { $0.hasPrefix(name) }
+        return isSet ? variables : variables + [EnvironmentVariable(name + "enable=no")]
     }
 
     package static func variables(_ inherited: [EnvironmentVariable], library: String?) -> [EnvironmentVariable] {

@@ -109,7 +109,8 @@ package struct WatchedProgram: Sendable {
     private func variables(tiedTo parent: pid_t) -> [EnvironmentVariable] {
         let given = (variables + (library == nil ? [] : ["ASSAY_PARENT=\(parent)"])).map { EnvironmentVariable($0) }
         let kept = WorkerEnvironment.inherited(without: given).filter { !$0.hasPrefix("ASSAY_") }
-        return WorkerEnvironment.variables(kept, library: library) + given
+        return WorkerEnvironment.variables(
+            WorkerEnvironment.withoutBacktraces(kept, given: given), library: library) + given
     }
 }
 

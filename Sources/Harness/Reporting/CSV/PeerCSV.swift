@@ -35,7 +35,7 @@ enum PeerCSV {
                     (ratio?.high).map(Figure.exact) ?? "", ratio?.decisionWord ?? "", ratio?.peer ?? "",
                 ]
             }
-            let decided = ratios.lazy.compactMap { $0 }.first { $0.claim != nil }
+            let decided = ratios.lazy.compactMap { $0 }.first { $0.isRepeated }
             fields += [
                 decided.map { Figure.exact($0.band.factor) } ?? "", decided.map { String($0.pairCount) } ?? "1",
             ]

@@ -23,7 +23,8 @@ extension RunDigest {
             return reasons.map { common in
                 let cases = groups[common] ?? []
                 // The numbers of a message are left out only where several cases share it.
-                return Unanswered(reason: cases.count == 1 ? reason(cases[0]) { $0 } : common, cases: cases)
+                let own = cases.count == 1 ? reason(cases[0]) { TextTable.shortened($0, to: 160) } : common
+                return Unanswered(reason: own, cases: cases)
             }
             .sorted { $0.cases.count > $1.cases.count }
         }

@@ -12,7 +12,7 @@ struct FigureRatio {
     /// How many rounds measured both.
     var pairCount = 0
     var band = DeadBand.narrowest
-    /// nil for figures of one measurement, which support no claim.
+    /// nil for figures of one measurement, and beside a library with assertions: they support no claim.
     var decision: Decision?
     /// Whether both figures were measured in rounds.
     var isRepeated = false

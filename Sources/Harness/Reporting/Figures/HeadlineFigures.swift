@@ -38,11 +38,11 @@ struct HeadlineFigures {
             + doubtfulWords(gap: gap) + withheldWords(gap: gap)
     }
 
-    /// `; 40 figures, measured once, claim nothing; the worst is open: 9.2 times as slow as LMDB`; may be empty.
+    /// `; 40 figures, measured once, claim nothing; the worst is commit: 9.2 times as slow as LMDB`; may be empty.
     func onceWords(gap: String = Figure.gap) -> String {
         guard let worst = once.last else { return "" }
-        let claim = once.count == 1 ? "claims" : "claim"
-        return "; \(Figure.count(once.count, "figure", gap: gap)), measured once, \(claim) nothing; the worst is "
+        let claim = once.count == 1 ? "claims nothing; it is" : "claim nothing; the worst is"
+        return "; \(Figure.count(once.count, "figure", gap: gap)), measured once, \(claim) "
             + "\(worst.name): \(worst.ratio.sentence(worst.figures.measure))"
     }
 
@@ -92,9 +92,9 @@ extension RunDigest {
                 if claimed.isEmpty { return nil }
                 return HeadlineFigures(
                     engine: engine, lines: claimed,
-                    once: all.filter { !$0.ratio.isRepeated && !$0.ratio.isWithheld },
-                    doubtfulCount: decided.count - claimed.count,
-                    withheldCount: all.count { $0.ratio.isWithheld && $0.ratio.isRepeated })
+                    once: all.filter { !$0.ratio.isRepeated && !$0.ratio.isWithheld && !$0.ratio.isDoubtful },
+                    doubtfulCount: all.count { $0.ratio.isDoubtful && !$0.ratio.isWithheld },
+                    withheldCount: all.count { $0.ratio.isWithheld })
             }
         }
     }

@@ -80,17 +80,23 @@ struct PageAnswer {
             let broken = digest.engines.filter { digest.results(of: $0).contains(where: \.verdict.isViolation) }
             return "\(EngineName.list(broken)) broke a promise"
         }
-        let shown = digest.results.map { Standing.judged($0.verdict).shown }
-        let ran = zip(digest.results, shown).filter { $0.1 != .unanswered && $0.1 != .skipped }.map(\.0)
+        let ran = digest.results.filter { Self.isConcluded($0) }
         if ran.isEmpty {
-            return shown.contains(.unanswered) ? "No case came to a conclusion" : "No engine could run a case"
+            return digest.results.contains(where: RunDigest.isUnanswered)
+                ? "No case came to a conclusion" : "No engine could run a case"
         }
         let trials = ran.reduce(0) { $0 + $1.trialCount }
         let scope = trials > 0 ? count(trials, "trial") : count(ran.count, "case")
         return "Every promise was kept in the \(scope) that ran" + (unprotected.isEmpty ? "" : "; \(unprotected)")
     }
 
-    /// `in 8 cases data was damaged that no promise protects (SQLite 3, LMDB 5)`; empty if there are none.
+    /// Whether a case shows if the engine keeps its promises: it ran, and has an answer.
+    static func isConcluded(_ result: CaseResult) -> Bool {
+        let shown = Standing.judged(result.verdict).shown
+        return shown != .unanswered && shown != .skipped
+    }
+
+    /// `8 cases ended badly where the engine promises nothing (SQLite 3, LMDB 5)`; empty if there are none.
     private var unprotected: String {
         let counts = digest.engines.map { engine in
             (engine, digest.results(of: engine).count { $0.verdict == .unpromised })
@@ -98,7 +104,7 @@ struct PageAnswer {
         if counts.isEmpty { return "" }
         let names = counts.map { "\(EngineName.words($0)) \(Figure.grouped($1, gap: gap))" }.joined(separator: ", ")
         let cases = count(counts.reduce(0) { $0 + $1.1 }, "case")
-        return "in \(cases) data was damaged that no promise protects (\(names))"
+        return "\(cases) ended badly where the engine promises nothing (\(names))"
     }
 
     /// `13 violations (of safety): 3 new, 10 listed as known`. Only new ones count for the exit status.
@@ -160,11 +166,12 @@ extension HeadlineFigures {
             withheldCount: withheldCount)
     }
 
-    /// The figures of bytes and other costs. They are never doubtful or withheld: only claims of speed are.
+    /// The figures of bytes and other costs. They are never doubtful or withheld: only claims of speed are. Counts of
+    /// outcomes, which no round repeats, are not among them.
     var costs: HeadlineFigures {
         HeadlineFigures(
             engine: engine, lines: lines.filter { !$0.figures.measure.kind.isTime },
-            once: once.filter { !$0.figures.measure.kind.isTime }, doubtfulCount: 0, withheldCount: 0)
+            once: [], doubtfulCount: 0, withheldCount: 0)
     }
 
     /// `ahead of the best peer in 8 of 40 figures, behind in 23, the same in 2, open in 7`; the last two are left out

@@ -35,12 +35,12 @@ struct EnvironmentSection: ReportPart {
         }
     }
 
-    /// What the signs at figures mean, of those that the page has.
+    /// What the marks at figures mean, if the run can have them.
     private var marks: String {
         (digest.results.contains(where: \.isCut) ? " \u{2020}: the budget cut the case." : "")
             + (header.doubtfulFigures.isEmpty
                 ? ""
-                : " \u{2021}: assay verify-figures found another value without the harness; nothing is claimed of it.")
+                : " \u{2021}: assay verify-figures found another value without the harness; nothing is claimed.")
     }
 
     private func fsyncText(_ machine: Machine) -> String {

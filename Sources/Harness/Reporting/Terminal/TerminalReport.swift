@@ -132,16 +132,15 @@ struct TerminalReport {
 
     private func engineVerdict(_ engine: String, _ results: [CaseResult], isFirst: Bool) -> [String] {
         let counts = VerdictCounts(results)
+        // An engine keeps or breaks promises in these cases, and not in those without an answer.
+        let concluded = VerdictCounts(results.filter { PageAnswer.isConcluded($0) })
         let words =
             counts.violations > 0
             ? "\(Figure.count(counts.violations, "violation", gap: " ")) (\(counts.concernWords(gap: " ")))"
-            : counts.passed > 0 ? "every promise was kept" : "no case shows whether it keeps a promise"
-        // An engine keeps a promise in the cases that show it, not in those without an answer.
-        let scoped = counts.violations > 0 ? counts : VerdictCounts(results.filter { $0.verdict == .pass })
+            : concluded.cases > 0 ? "every promise was kept" : "no case came to a conclusion"
         let scope =
-            scoped.cases == 0
-            ? ""
-            : "in \(Figure.count(scoped.cases, "case", gap: " ")) (\(Figure.count(scoped.trials, "trial", gap: " ")))"
+            "in \(Figure.count(concluded.cases, "case", gap: " ")) "
+            + "(\(Figure.count(concluded.trials, "trial", gap: " ")))"
         let others = [ShownVerdict.unanswered, .unprotected, .skipped].compactMap { shown -> String? in
             let count = results.count { Standing.judged($0.verdict).shown == shown }
             return count == 0 ? nil : "\(count) \(shown.rawValue)"
@@ -150,8 +149,9 @@ struct TerminalReport {
         text.add("\(engine):")
         let comma = others.isEmpty ? "" : ","
         text.add(
-            words + (scope.isEmpty ? comma : ""), counts.violations > 0 ? .bad : counts.passed > 0 ? .good : .doubt)
-        if !scope.isEmpty { text.add(scope + comma) }
+            words + (concluded.cases == 0 ? comma : ""),
+            counts.violations > 0 ? .bad : concluded.cases > 0 ? .good : .doubt)
+        if concluded.cases > 0 { text.add(scope + comma) }
         text.add(others.joined(separator: ", "), .doubt)
         return text.lines(
             width: width, lead: isFirst ? "VERDICT  " : "         ", leadStyle: .strong, hang: 11, colour: colour)
@@ -249,7 +249,7 @@ struct TerminalReport {
     /// `67 cases: the budget of 10 min was used up (sqlite commit; strata scan; strata walk; ..)`.
     func words(_ reason: Unanswered) -> String {
         let message = reason.cases.first?.message.firstLine ?? ""
-        // Reasons from messages have no numbers, so that cases with other numbers share them.
+        // A reason that several cases share has no numbers.
         let isVaried = message != reason.reason && FailureCause.text(of: message) == reason.reason
         let first = isVaried && reason.cases.count > 1 ? ", the first" : ""
         var names = reason.cases.prefix(Self.nameLimit).map { "\($0.test.engine) \(digest.name(Subject($0.test)))" }

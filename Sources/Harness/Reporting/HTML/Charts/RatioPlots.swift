@@ -19,7 +19,7 @@ struct RatioPlots: ReportPart {
             let shapes: [(Decision, String)] = [
                 (.ahead, "ahead"), (.behind, "behind"),
                 (.same, "the same within 5 %"),
-                (.open, "open: the interval reaches into what counts as equal"),
+                (.open, "open: the rounds decide nothing yet"),
             ]
             for (decision, words) in shapes {
                 key.element("span") { entry in
@@ -31,7 +31,7 @@ struct RatioPlots: ReportPart {
             }
             key.element("span", "whisker: 95 % interval of the median of the rounds' ratios")
             key.add(" ")
-            key.element("span", "grey: counts as equal, since a program beside itself differs by as much")
+            key.element("span", "grey: differences this small decide nothing")
         }
         for headline in headlines { ratioTable(headline, &section) }
     }

@@ -14,9 +14,10 @@ struct CaseSection: ReportPart {
             let count = Figure.count(page.listed.count, "case")
             section.element(
                 "p", ["class": "sentence"],
-                (isWhole ? count : "\(count) of \(Figure.grouped(digest.results.count))")
-                    + ", each with its figures and the command that repeats it, in the order of the plan. Sorted by "
-                    + "verdict, the cases without a good answer come first.")
+                isWhole
+                    ? "\(count), each with the command that repeats it, in the order of the plan."
+                    : "\(count) of \(Figure.grouped(digest.results.count)), each with the command that repeats it; "
+                        + "those that passed come last.")
             fold(isWhole ? "Every case" : "Cases", count, section: &section) { details in
                 tools(&details)
                 details.element("div", ["class": "cases", "id": "case-list"]) { list in

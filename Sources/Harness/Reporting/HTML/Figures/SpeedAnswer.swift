@@ -13,11 +13,12 @@ struct SpeedAnswer: ReportPart {
     func write(_ column: inout Markup) {
         let stands = PageAnswer(digest: digest).stands
         // All bars come before the plot, so that none is below the first screen.
-        for (place, (headline, what)) in stands.enumerated() {
-            decisions(headline, what, isLead: place == 0, &column)
+        column.element("div", ["class": "stands"]) { grid in
+            for (headline, what) in stands { decisions(headline, what, &grid) }
         }
         layers(stands.map(\.figures.engine), &column)
-        if let (lead, _) = stands.first { forest(lead, &column) }
+        for headline in digest.headlines.map(\.times) where headline.lines.isEmpty { undecided(headline, &column) }
+        if let (lead, what) = stands.first { forest(lead, what, &column) }
     }
 
     /// Tells the two engines of Strata apart, where a run has both.
@@ -30,18 +31,25 @@ struct SpeedAnswer: ReportPart {
             &column)
     }
 
-    private func forest(_ headline: HeadlineFigures, _ column: inout Markup) {
+    /// For an engine without a figure of speed that the rounds decide: why it has none.
+    private func undecided(_ headline: HeadlineFigures, _ column: inout Markup) {
+        let words = [headline.onceWords(), headline.doubtfulWords(), headline.withheldWords()].joined()
+        if words.isEmpty { return }
+        note("\(EngineName.words(headline.engine)), speed: no figure is decided\(words).", &column)
+    }
+
+    private func forest(_ headline: HeadlineFigures, _ what: String, _ column: inout Markup) {
         let ends = headline.ends(Self.most)
         column.element("figure", ["class": "forest"]) { figure in
             figure.element("figcaption") { caption in
                 let isWhole = ends.count == headline.lines.count
                 caption.element(
                     "b",
-                    "\(EngineName.words(headline.engine)) beside the best peer: "
-                        + (isWhole ? "every figure" : "the \(Self.most) best and the \(Self.most) worst"))
+                    "\(EngineName.words(headline.engine)) beside the best peer, \(what): "
+                        + (isWhole ? "every decided figure" : "the \(Self.most) best and the \(Self.most) worst"))
                 caption.element("span") { more in
                     more.add("The line at 1 is the peer; right of it is better. ")
-                    more.add("A bar is the interval; grey counts as equal. ")
+                    more.add("Whiskers are intervals; differences within the grey decide nothing. ")
                     more.element("a", ["href": "#ratios"], "All \(Figure.count(headline.lines.count, "figure"))")
                 }
             }
@@ -49,8 +57,8 @@ struct SpeedAnswer: ReportPart {
         }
     }
 
-    private func decisions(_ headline: HeadlineFigures, _ what: String, isLead: Bool, _ column: inout Markup) {
-        column.element("div", ["class": isLead ? "stand lead" : "stand"]) { stand in
+    private func decisions(_ headline: HeadlineFigures, _ what: String, _ column: inout Markup) {
+        column.element("div", ["class": "stand"]) { stand in
             stand.element("p") { text in
                 text.element("strong", "\(EngineName.words(headline.engine)), \(what): ")
                 text.add(headline.sentence() + ".")

@@ -17,7 +17,7 @@ enum AnswerStyle {
         .findings, .causes, .answers { list-style: none; padding: 0; margin: 0 0 8px }
         .findings > li { padding: 3px 0; font-size: 14px }
         .findings summary { color: var(--ink); font-size: 14px }
-        .findings small { color: var(--faint); white-space: nowrap }
+        .findings small { color: var(--faint) }
         .causes li { padding: 7px 0 7px 14px; border-bottom: 1px solid var(--line); font-size: 13.5px;
           overflow-wrap: anywhere }
         .causes .outcome { font-weight: 600 }
@@ -28,13 +28,12 @@ enum AnswerStyle {
         .glance { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 8px 28px; margin: 12px 0 8px }
         .glance dd { margin: 0 }
 
+        .stands { display: grid; grid-template-columns: repeat(auto-fit, minmax(270px, 1fr)); gap: 0 24px }
         .stand { margin-bottom: 8px; font-size: 14px }
-        .stand.lead { font-size: 16px }
         .stand p { margin: 0 0 3px }
-        .stand .ends { color: var(--soft); font-size: 13.5px }
+        .stand .ends { color: var(--soft); font-size: 13px }
         .stand .ends span { display: inline-block; margin-right: 14px }
-        .share-bar { display: flex; gap: 2px; height: 12px; border-radius: 3px; overflow: hidden; margin: 3px 0 }
-        .lead .share-bar { height: 18px }
+        .share-bar { display: flex; gap: 2px; height: 14px; border-radius: 3px; overflow: hidden; margin: 3px 0 }
         .share-bar span { flex-basis: 0; min-width: 3px }
         .d-ahead, .b-kept { background: var(--good) }
         .d-behind, .b-broken { background: var(--bad) }

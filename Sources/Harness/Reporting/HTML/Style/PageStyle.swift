@@ -93,6 +93,7 @@ enum PageStyle {
           .keys, #found:empty { display: none }
           html { scroll-padding-top: 60px }
           .answer { grid-template: "status" "picture" "reasons" / minmax(0, 1fr) }
+          .heat-box { max-height: 90vh }
         }
         @media (max-width: 720px) {
           .top, .frame, body > main { padding-left: 14px; padding-right: 14px }

@@ -74,7 +74,7 @@ extension ReportPart {
             text += ", interval \(Figure.exact(low)) to \(Figure.exact(high))"
         }
         if sample.count > 1 { text += ", n = \(Figure.grouped(sample.count))" }
-        if let ratio { text += "; \(ratio.words(measure))" + (ratio.claim == nil ? ", measured once" : "") }
+        if let ratio { text += "; \(ratio.words(measure))" + (ratio.isRepeated ? "" : ", measured once") }
         return text
     }
 }

@@ -50,7 +50,7 @@ struct CauseList: ReportPart {
         return finding.sentence
     }
 
-    /// `shape log, 4 of 107`: the trials of all cases with this failure, and what these cases have in common.
+    /// `shape log, 4 of 107`: what the cases with this failure have in common, and their trials.
     private func counts(_ finding: Finding) -> String {
         let variants = RunDigest.unique(
             finding.groups.flatMap { $0.cases.map { digest.variant(Subject($0.test)) } })
@@ -80,7 +80,9 @@ struct CauseList: ReportPart {
                 example.add(group.detail)
             }
         }
-        if verdict == .known, let message = group.cases.first?.message.firstLine, !message.isEmpty {
+        if verdict == .known, let message = group.cases.first?.message.firstLine, !message.isEmpty,
+            message != group.detail
+        {
             // The message of a known violation has the reason that the list of them gives.
             item.element("div", ["class": "example"], "Known: \(message)")
         }

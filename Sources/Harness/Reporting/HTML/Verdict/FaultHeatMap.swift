@@ -54,11 +54,11 @@ struct FaultHeatMap: ReportPart {
 
     private func cell(_ row: FaultRow?, _ line: inout Markup) {
         guard let row else {
-            let why = "not tried: the engine cannot be put under this fault, or the plan leaves it out"
+            let why = "not tried: the engine cannot be put under this fault, or the run lacks the case"
             return line.element("td", ["title": why], "\u{B7}")
         }
         guard let worst = row.worst else {
-            return line.element("td", ["class": "h-none"]) { link(row, "?", what: "nothing was tried", cell: &$0) }
+            return line.element("td", ["class": "h-none"]) { link(row, "?", what: "no trial ended", cell: &$0) }
         }
         let bad = ShownOutcome.allCases.filter(\.isBad).reduce(0) { $0 + row.count(of: $1) }
         let share = row.trialCount == 0 ? 0 : Double(bad) / Double(row.trialCount)

@@ -107,9 +107,10 @@ struct GlanceSection: ReportPart {
                     line.add(" (\(ratio.sentence(row.measure)))")
                 }
             }
+            let why = run.rounds.isEmpty ? "measured once" : "undecided"
             line.element(
                 "span", ["class": "faint"],
-                " \(RunDigest.durabilityText(durability)); measured once, so that nothing is claimed")
+                " \(RunDigest.durabilityText(durability)); \(why), so that nothing is claimed")
         }
     }
 

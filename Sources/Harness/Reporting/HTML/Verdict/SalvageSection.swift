@@ -24,7 +24,7 @@ struct SalvageSection: ReportPart {
         func sum(_ count: SalvageFigures.Count) -> Int { rows.reduce(0) { $0 + $1.figures[count] } }
         let right = sum(.rowsRight)
         let all = right + sum(.rowsPartial) + sum(.rowsWrong) + sum(.rowsMissing)
-        if all == 0 { return "\(EngineName.words(engine)): no salvage was made." }
+        if all == 0, sum(.falseClaims) == 0 { return "\(EngineName.words(engine)): no salvage was made." }
         return "\(EngineName.words(engine)): \(Figure.grouped(right)) of \(Figure.count(all, "row")) came back right, "
             + "\(Figure.grouped(sum(.rowsWrong))) wrong; \(Figure.count(sum(.falseClaims), "false claim"))."
     }
