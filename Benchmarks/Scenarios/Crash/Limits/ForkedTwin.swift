@@ -42,6 +42,9 @@ final class ForkedTwin {
     func writerAcknowledged(_ number: Int) throws {
         if number == count { return try start() }
         if processID > 0 { try look() }
+        // The child gets its turns: an engine whose writers wait by polling, as SQLite's do, would find the lock taken
+        // for seconds by a writer that never pauses, on a busy machine.
+        if processID > 0, way == .beside { usleep(2_000) }
     }
 
     private func start() throws {
