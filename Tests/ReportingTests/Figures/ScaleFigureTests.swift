@@ -173,6 +173,16 @@ import Testing
         #expect(!Reporting.html(PlausibleRun.run).contains("t-scale-0"))
     }
 
+    @Test("the answer keeps its drawings on a page that is too large for others")
+    func largePage() throws {
+        let least = try #require(ReportPage.Detail.steps.last)
+        #expect(least.charts == 0)
+        let answer = Markup.build { column in
+            GrowthAnswer(page: ReportPage(digest: RunDigest(Self.run()), detail: least)).write(&column)
+        }
+        #expect(answer.contains("<svg"))
+    }
+
     @Test("the spreadsheet has a row per engine and size, and growth in the row of the largest")
     func spreadsheet() throws {
         let rows = CSVTests.parse(Reporting.scaleCSV(Self.run()))

@@ -147,8 +147,9 @@ struct PageAnswer {
     /// The decisions of the rounds for each engine that the run is about. Speed is apart from bytes and other costs,
     /// which answer another question.
     var stands: [(figures: HeadlineFigures, what: String)] {
-        digest.headlines.flatMap { [($0.times, "speed"), ($0.costs, "bytes and other costs")] }
-            .filter { !$0.0.lines.isEmpty }
+        let headlines = digest.headlines
+        let stands = headlines.map { ($0.times, "speed") } + headlines.map { ($0.costs, "bytes and other costs") }
+        return stands.filter { !$0.0.lines.isEmpty }
     }
 }
 

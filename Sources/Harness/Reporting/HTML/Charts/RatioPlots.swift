@@ -29,7 +29,7 @@ struct RatioPlots: ReportPart {
                 }
                 key.add(" ")
             }
-            key.element("span", "whisker: 95 % interval of the median of the rounds' ratios")
+            key.element("span", "whisker: interval of the median of the rounds' ratios, at least 95 %")
             key.add(" ")
             key.element("span", "grey: differences this small decide nothing")
         }

@@ -50,9 +50,9 @@ struct ScaleSection: ReportPart {
         }
     }
 
-    /// The first drawings of the section, which the answer shows.
+    /// The first drawings of the section, which the answer shows, however large the page is.
     func charts(most: Int, _ grid: inout Markup) {
-        for figure in Self.charted(digest.scaleFigures).prefix(min(most, detail.charts)) { chart(figure, &grid) }
+        for figure in Self.charted(digest.scaleFigures).prefix(most) { chart(figure, &grid) }
     }
 
     /// A chart per workload: of the time of an operation, or else of the rate, or else of its first figure.
