@@ -73,6 +73,23 @@ import Testing
         #expect(Self.first(Reporting.html(run)).contains(">Is it safe &amp; sound?</h2>"))
     }
 
+    @Test("names of scenarios lead to what they ask, in the map, the matrix, and the entry of a case")
+    func scenarioQuestions() throws {
+        var run = HTMLTests.run([Self.result("bit-flip", .corruption, "strata", .pass)])
+        let older = Reporting.html(run)
+        #expect(!older.contains("What each scenario asks") && !older.contains("#s-bit-flip"))
+        run.header.scenarioQuestions = ["bit-flip": "Is a wrong bit & its page found?", "not-run": "Is it run?"]
+        let html = Reporting.html(run)
+        let list = try #require(html.firstMatch(of: /What each scenario asks.*?<\/dl>/)).output
+        #expect(list.contains("<dt id=\"s-bit-flip\">bit-flip</dt><dd>Is a wrong bit &amp; its page found?</dd>"))
+        #expect(!list.contains("Is it run?"))
+        let name = "<a href=\"#s-bit-flip\" title=\"Is a wrong bit &amp; its page found?\">bit-flip</a>"
+        #expect(html.matches(of: /<table class="heat">.*?<\/table>/).contains { $0.output.contains(name) })
+        #expect(HTMLTests.section("matrix", of: html).contains(name))
+        let entry = HTMLTests.section("cases", of: html)
+        #expect(entry.contains("<p class=\"note\">Is a wrong bit &amp; its page found?</p>"))
+    }
+
     /// The cases of the question alone.
     private static func part(_ question: Question, of run: Run) -> Run {
         var run = run
@@ -240,15 +257,20 @@ import Testing
     func sentences() throws {
         let run = HTMLTests.run([
             Self.result("sync-fails", .crash, "berkeleydb", .violation, [(.correct, 20), (.lostCommit, 4)]),
+            Self.result("recorded-power-loss", .crash, "sqlite", .violation, [(.correct, 23), (.lostCommit, 1)]),
             Self.result("io-errors", .crash, "leveldb", .violation, [(.correct, 298), (.silentlyWrong, 3)]),
         ])
         let first = Self.first(Reporting.html(run))
-        #expect(first.contains("Berkeley DB and LevelDB broke a promise"))
+        #expect(first.contains("Berkeley DB, SQLite and LevelDB broke a promise"))
         let heads = first.matches(of: /<li><details><summary>(.*?)<\/summary>/).map { Self.text($0.output.1) }
-        #expect(
-            heads.first?.contains(
-                "Berkeley DB: a commit that was acknowledged after a failed fsync was gone after a power loss") == true)
+        let sentence =
+            "Berkeley DB: a commit that was acknowledged after a failed fsync was gone, or could not be read, after a "
+            + "power loss"
+        #expect(heads.first?.contains(sentence) == true)
         #expect(heads.first?.hasSuffix("4 of 24") == true)
+        // Nothing was damaged: a database that is refused has lost its data, too, and then the engine reported it.
+        let unread = "SQLite: acknowledged data was gone, or could not be read, after a power loss"
+        #expect(heads.contains { $0.contains(unread) })
         #expect(
             heads.last?.contains("LevelDB: the engine gave wrong data as if it were right after one of its file")
                 == true)

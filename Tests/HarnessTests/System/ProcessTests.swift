@@ -1,6 +1,7 @@
 import Files
 import JSONText
 import Measuring
+import Platform
 import RunRecords
 import Seeds
 import Synchronization
@@ -71,6 +72,13 @@ import Testing
             #expect(CrashText.reason("at 0x7f\n" + line) == "aborted by an assertion: " + line)
         }
         #expect(CrashText.reason("terminate called without an exception").hasPrefix("terminate"))
+    }
+
+    @Test("a crash of a process that printed nothing has its signal as words")
+    func silentCrash() {
+        #expect(CrashText.detail("", signal: SIGSEGV).hasPrefix("its process was ended by signal 11 (Segmentation"))
+        #expect(CrashText.detail("at 0x7f00", signal: SIGABRT).hasPrefix("its process was ended by signal 6 ("))
+        #expect(CrashText.detail("a: Fatal error: b", signal: SIGILL) == "a: Fatal error: b")
     }
 }
 

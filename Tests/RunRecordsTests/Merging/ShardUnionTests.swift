@@ -50,6 +50,7 @@ import Testing
         #expect(header.machine.host == "host-1, host-2, host-3" && header.machine.coreCount == 2)
         #expect(header.warnings == ["busy machine: everywhere", "swapped: here (shard 2/3)"])
         #expect(header.rounds.count == 6 && header.families.count == Self.tests.count)
+        #expect(Set(header.scenarioQuestions.keys) == Set(Self.tests.map(\.scenario)))
         #expect(header.missingShards == [])
         for test in Self.tests {
             let index = Shard.index(of: test, among: 3)

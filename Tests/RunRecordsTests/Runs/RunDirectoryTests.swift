@@ -23,7 +23,10 @@ import Testing
                 fsync: .suspicious, fsyncNanoseconds: 1_234))
         header.question = "How fast is it?"
         header.cases = cases.map(\.id)
-        for test in cases { header.families[test.id] = test.family }
+        for test in cases {
+            header.families[test.id] = test.family
+            header.scenarioQuestions[test.scenario] = "Does \(test.scenario) do it?"
+        }
         let promise = EnginePromise(kind: "isolation", sentence: "s", source: "d", level: .snapshot)
         header.engines = [EngineVersion(name: "strata", version: "0.1", promises: [promise], library: "l")]
         header.engines[0].libraryFile = "/opt/l.so"
@@ -94,6 +97,7 @@ import Testing
         let text = Array(header.json.bytes)
         let words = String(decoding: text, as: UTF8.self)
         #expect(!words.contains("\"question\"") && !words.contains("\"families\""))
+        #expect(!words.contains("\"scenarios\""))
         #expect(try RunHeader(document: text, named: "run.json") == header)
     }
 

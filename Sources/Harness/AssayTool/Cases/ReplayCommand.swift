@@ -15,8 +15,8 @@ struct ReplayCommand: Command {
         CommandExample("replay FILE", "a failure in a case file"),
     ]
     let exitStatus =
-        "of a run 0 the recorded outcome came again, 3 it never did; of a case file 0 the case passed, 2 it failed "
-        + "again, 3 it is undecided"
+        "of a run 0 the recorded outcome came again, 3 it never did, or the run did not try the trial; of a case file "
+        + "0 the case passed, 2 it failed again, 3 it is undecided"
     let options = [
         OptionSpecification("--times", value: "N", "how often (1; 20 when the threads of the case run freely)"),
         OptionSpecification("--keep", value: "DIR", "leave the damaged database of the trial in DIR, to look at it"),
@@ -124,7 +124,8 @@ struct ReplayCommand: Command {
             if result.verdict == .harnessError && recorded.verdict != .harnessError { status = 1 }
             if outcome == before && (trial != nil || isSame(result.verdict, recorded)) { reproduced += 1 }
         }
-        if trial != nil && before == nil { return status }
+        // Nothing was recorded that could come again.
+        if trial != nil && before == nil { return status == 0 ? 3 : status }
         try Output.line("same outcome: \(reproduced) of \(times)")
         return status == 0 && reproduced == 0 ? 3 : status
     }

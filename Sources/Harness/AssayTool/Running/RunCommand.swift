@@ -229,8 +229,7 @@ struct RunCommand: Command {
             if planned.hasControl { header.controls.insert(planned.test.id) }
         }
         header.cases = cases.map(\.test.id)
-        for planned in all { header.families[planned.test.id] = planned.test.family }
-        complete(&header, engines: Set(all.map(\.test.engine)), registries, executable)
+        complete(&header, for: all.map(\.test), registries, executable)
         let verdicts = try KeptVerdicts.read().figures(build: KeptVerdicts.build(executable), machine: header.machine)
         header.doubtfulFigures =
             plan.measures ? FigureDoubts(verdicts, registries.scenarios).figures(of: cases) : []
@@ -277,8 +276,13 @@ struct RunCommand: Command {
     }
 
     private func complete(
-        _ header: inout RunHeader, engines used: Set<String>, _ registries: Registries, _ executable: String
+        _ header: inout RunHeader, for tests: [Case], _ registries: Registries, _ executable: String
     ) {
+        for test in tests {
+            header.families[test.id] = test.family
+            header.scenarioQuestions[test.scenario] = registries.scenarios.scenario(named: test.scenario)?.question
+        }
+        let used = Set(tests.map(\.engine))
         header.assayVersion = assayVersion
         header.isReleaseBuild = ProgramBuild.isRelease
         header.buildDigest = BuildIdentity.digest(executable: executable, engines: registries.engines.engines)

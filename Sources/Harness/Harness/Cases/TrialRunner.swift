@@ -253,10 +253,7 @@ private struct TrialLane {
         if let index = current {
             switch end {
             case .signalled(let signal):
-                let said = lastErrorLine()
-                let detail =
-                    said.isEmpty
-                    ? "its process was ended by signal \(signal) (\(String(cString: strsignal(signal))))" : said
+                let detail = CrashText.detail((try? FileTree.readText(errorFile)) ?? "", signal: signal)
                 let trial = Trial(address: addresses[index], outcome: .crashed, detail: detail, signal: signal)
                 result = (index, .tried(trial))
             case .exited(let status):
@@ -279,11 +276,6 @@ private struct TrialLane {
     mutating func stopChild() {
         child = nil
         if let index = current { advance(past: index) }
-    }
-
-    private func lastErrorLine() -> String {
-        guard let text = try? FileTree.readText(errorFile) else { return "" }
-        return CrashText.reason(text)
     }
 }
 

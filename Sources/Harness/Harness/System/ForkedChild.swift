@@ -133,6 +133,13 @@ package enum CrashText {
     /// Prefix of what an engine printed before it called `exit`.
     static let exit = "exit inside a call: "
 
+    /// The reason that the process printed; without one, the signal that ended it, so that no crash is without words.
+    static func detail(_ standardError: String, signal: Int32) -> String {
+        let reason = reason(standardError)
+        return reason.isEmpty
+            ? "its process was ended by signal \(signal) (\(String(cString: strsignal(signal))))" : reason
+    }
+
     /// The runtime's own line about the failure, shortened; empty if there is none. Other lines contain addresses,
     /// which differ from run to run. For an engine that called `exit`: the last line that it printed.
     package static func reason(_ standardError: String) -> String {

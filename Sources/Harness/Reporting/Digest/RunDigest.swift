@@ -153,6 +153,9 @@ struct RunDigest {
         return variant.isEmpty ? subject.scenario : "\(subject.scenario), \(variant)"
     }
 
+    /// The question that a scenario answers, by its slug; nil for a run that does not record it.
+    func question(ofScenario slug: String) -> String? { run.header.scenarioQuestions[slug] }
+
     static func datasetText(_ subject: Subject) -> String {
         if subject.dataset.isEmpty { return "" }
         return subject.size > 0 ? "\(subject.dataset), \(Figure.count(subject.size, "row"))" : subject.dataset

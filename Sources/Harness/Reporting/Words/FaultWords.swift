@@ -5,10 +5,20 @@ import RunRecords
 enum FaultWords {
     static func clause(_ scenario: String, _ outcome: Outcome?) -> String {
         if scenario == "sync-fails", outcome == .lostCommit {
-            return "a commit that was acknowledged after a failed fsync was gone after a power loss"
+            return "a commit that was acknowledged after a failed fsync was gone, or could not be read, after a power "
+                + "loss"
         }
-        return "\(event(outcome)) \(circumstances[scenario] ?? "in the scenario \(scenario)")"
+        let event =
+            outcome == .lostCommit && harmless.contains(scenario)
+            ? "acknowledged data was gone, or could not be read," : event(outcome)
+        return "\(event) \(circumstances[scenario] ?? "in the scenario \(scenario)")"
     }
+
+    /// Scenarios that damage no data: they count acknowledged data as lost, too, if the engine cannot read it and says
+    /// so.
+    private static let harmless: Set<String> = [
+        "recorded-power-loss", "sync-fails", "lock-file-tampered", "copy-while-open",
+    ]
 
     private static func event(_ outcome: Outcome?) -> String {
         switch outcome {
@@ -116,7 +126,7 @@ struct Finding {
     var isKnown: Bool
     var groups: [CauseGroup]
 
-    /// `Berkeley DB: a commit that was acknowledged after a failed fsync was gone after a power loss`.
+    /// `SQLite: acknowledged data was gone, and the engine reported nothing, on a full disk`.
     var sentence: String { "\(EngineName.words(engine)): \(FaultWords.clause(scenario, outcome))" }
 
     /// `4 of 24`; empty for cases without trials.

@@ -26,7 +26,9 @@ enum ShownOutcome: String, CaseIterable {
         case .reported: "The engine reported damage or an error, and gave no wrong data."
         case .excess: "The engine took more memory, or left larger files, than it may."
         case .stopped: "The process crashed, or waited without end."
-        case .lost: "Data that the engine acknowledged is gone, and it reported nothing."
+        case .lost:
+            "Data that the engine acknowledged is gone, and it reported nothing; or it cannot read it, though nothing "
+                + "damaged the files."
         case .wrong: "The engine gave wrong data as if it were right."
         }
     }

@@ -11,7 +11,7 @@ package enum Outcome: String, JSONForm, Sendable, CaseIterable {
     case repaired
     /// The engine returned older or partial data, and reported that.
     case fellBack = "fell-back"
-    /// Acknowledged data is missing, without an error.
+    /// Acknowledged data is missing, without an error; or cannot be read, though nothing damaged it.
     case lostCommit = "lost-commit"
     case silentlyWrong = "silently-wrong"
     /// An error that does not report damage.

@@ -180,6 +180,7 @@ package struct ShardUnion: Sendable {
         }
         for shard in shards.dropFirst() {
             header.families.merge(shard.header.families) { $1 }
+            header.scenarioQuestions.merge(shard.header.scenarioQuestions) { $1 }
             header.rounds.merge(shard.header.rounds) { $1 }
             header.endedRounds.merge(shard.header.endedRounds) { $1 }
             header.controls.formUnion(shard.header.controls)

@@ -16,7 +16,7 @@ extension RunHeader: JSONRecord {
         .member("engines", \.engines), .member("not_built", \.notBuilt),
         .member("warnings", \.warnings),
         .member("budget_seconds", \.budgetSeconds, in: .seconds), .member("cases", \.cases),
-        .sparse("families", \.families),
+        .sparse("families", \.families), .sparse("scenarios", \.scenarioQuestions),
         counts("rounds", \.rounds),
         counts("ended_rounds", \.endedRounds, isSparse: true),
         JSONField("controls", write: { .strings($0.cases.filter($0.controls.contains)) }) {

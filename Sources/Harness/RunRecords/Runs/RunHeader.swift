@@ -138,6 +138,8 @@ package struct RunHeader: Hashable, Sendable {
     /// The family of each case of the plan by its id, so that a report knows what an unfinished run did not answer; of
     /// a shard, also those of the other shards. Empty in an older run.
     package var families: [String: Family] = [:]
+    /// The question that each scenario of the plan answers, by slug. Empty in an older run.
+    package var scenarioQuestions: [String: String] = [:]
     /// The most rounds of each case of a comparison, by case id. A case without an entry is measured once.
     package var rounds: [String: Int]
     /// The number of complete rounds of each comparison that has fewer than `rounds` when the run ends, by case id: it

@@ -53,7 +53,7 @@ struct LatencyCharts: ReportPart {
                     let rest = [name, RunDigest.datasetText(group.subject)].filter { !$0.isEmpty }
                     caption(
                         title, rest.joined(separator: " \u{B7} "), id: group.lines.first?.result.test.id,
-                        figure: &figure)
+                        scenario: group.subject.scenario, figure: &figure)
                     let own = group.lines.map {
                         LatencyChart.Line(name: $0.result.test.engine, histogram: $0.histogram)
                     }

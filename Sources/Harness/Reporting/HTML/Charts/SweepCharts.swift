@@ -40,7 +40,7 @@ struct SweepCharts: ReportPart {
             guard let own = hits[index] else { continue }
             grid.element("figure") { figure in
                 let words = "\(file.name) \u{B7} \(RunDigest.durabilityText(subject.durability))"
-                caption(title, words, id: result.test.id, figure: &figure)
+                caption(title, words, id: result.test.id, scenario: result.test.scenario, figure: &figure)
                 OutcomeStrip(
                     title: "\(title): \(file.name)", file: file, hits: own,
                     command: { digest.replayCommand(result.test.id, trial: $0.text) }

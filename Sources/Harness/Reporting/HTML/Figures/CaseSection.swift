@@ -91,6 +91,7 @@ struct CaseSection: ReportPart {
 
     private func caseBody(_ result: CaseResult, _ body: inout Markup) {
         let (test, standing) = (result.test, Standing.judged(result.verdict))
+        if let question = digest.question(ofScenario: test.scenario) { note(question, &body) }
         if !result.message.isEmpty { body.element("p", ["class": "message"], result.message) }
         if result.isCut { note("Cut by its budget: the figures are those of the work up to the cut.", &body) }
         command(digest.replayCommand(test.id), &body)

@@ -77,7 +77,9 @@ struct ScaleSection: ReportPart {
                 figure.subject.durability == .full ? "" : RunDigest.durabilityText(figure.subject.durability),
             ].filter { !$0.isEmpty }
             let first = figure.lines.first?.points.first?.result.test.id
-            caption(name(figure), rest.joined(separator: " \u{B7} "), id: first, figure: &box)
+            caption(
+                name(figure), rest.joined(separator: " \u{B7} "), id: first, scenario: figure.subject.scenario,
+                figure: &box)
             ScaleChart(
                 title: "\(name(figure)): \(figure.measure.words) over size", figure: figure,
                 asideWords: asideWords(figure), palette: digest.palette

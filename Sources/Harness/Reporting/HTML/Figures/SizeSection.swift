@@ -110,7 +110,9 @@ struct SizeSection: ReportPart {
         guard let first = lines.first else { return }
         grid.element("figure") { figure in
             let rest = [key.name, RunDigest.datasetText(first.subject)].filter { !$0.isEmpty }
-            caption(key.scenario, rest.joined(separator: " \u{B7} "), id: first.caseID, figure: &figure)
+            caption(
+                key.scenario, rest.joined(separator: " \u{B7} "), id: first.caseID, scenario: key.scenario,
+                figure: &figure)
             SizeChart(
                 title: "\(key.scenario): \(key.name)",
                 lines: lines.map {

@@ -134,7 +134,9 @@ struct SpeedSection: ReportPart {
         let id = digest.engines.lazy.compactMap { row.values[$0]?.result.test.id }.first
         let rest = [titled.what, RunDigest.datasetText(row.subject)].filter { !$0.isEmpty }
         grid.element("figure") { figure in
-            caption(digest.name(row.subject), rest.joined(separator: " \u{B7} "), id: id, figure: &figure)
+            caption(
+                digest.name(row.subject), rest.joined(separator: " \u{B7} "), id: id, scenario: row.subject.scenario,
+                figure: &figure)
             titled.chart.draw(&figure)
         }
     }

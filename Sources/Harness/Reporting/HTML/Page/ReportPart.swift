@@ -101,8 +101,9 @@ extension ReportPart {
         }
     }
 
-    func caption(_ title: String, _ rest: String, id: String?, figure: inout Markup) {
-        figure.element("figcaption") { caption in
+    /// - Parameter scenario: its question becomes the tooltip.
+    func caption(_ title: String, _ rest: String, id: String?, scenario: String, figure: inout Markup) {
+        figure.element("figcaption", ["title": digest.question(ofScenario: scenario)]) { caption in
             if let id {
                 caption.element("a", ["href": place(of: id)], title)
             } else {

@@ -34,7 +34,7 @@ struct FaultHeatMap: ReportPart {
                     for line in lines {
                         body.element("tr") { row in
                             row.element("th", ["scope": "row"]) { name in
-                                name.add(line.fault)
+                                scenarioName(line.fault, &name)
                                 if hasClasses, line.durability != .full {
                                     name.element("small", " " + RunDigest.durabilityText(line.durability))
                                 }

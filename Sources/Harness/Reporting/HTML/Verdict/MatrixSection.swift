@@ -58,7 +58,7 @@ struct MatrixSection: ReportPart {
                 }
             }
             body.element("tr") { line in
-                line.element("th", ["scope": "row"], row.scenario)
+                line.element("th", ["scope": "row"]) { scenarioName(row.scenario, &$0) }
                 if digest.durabilities.count > 1 { line.element("td", row.durability.rawValue) }
                 for engine in digest.engines {
                     line.element("td") { matrixCell(row.cells[engine] ?? [], &$0) }

@@ -18,6 +18,7 @@ struct VerdictSection: ReportPart {
             fold("Each question, engine by engine", nil, section: &section) { GlanceSection(page: page).write(&$0) }
             CauseList(page: page, verdict: .unpromised, title: "Damage that no promise covers").write(&section)
             fold("Cases by family and by engine", nil, section: &section) { CountTables(page: page).write(&$0) }
+            ScenarioList(page: page).write(&section)
             ShownLegend(page: page).write(&section)
         }
     }
