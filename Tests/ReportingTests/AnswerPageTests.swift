@@ -108,6 +108,10 @@ import Testing
         let speed = Reporting.html(Self.part(.fast, of: PeerTableTests.run))
         #expect(Self.first(speed).contains(">Per second: longer is faster</h3>"))
         #expect(Self.first(speed).contains(">commit</a>") && Self.first(speed).contains("class=\"bar "))
+        let words = Self.text(Self.first(speed))
+        let highest = try #require(words.firstMatch(of: /Highest rate: .*? no difference\./)).output
+        let claim = "Each was measured once, so that the run claims no difference."
+        #expect(highest == "Highest rate: Strata storage in 2 of 2 figures. \(claim)")
         #expect(!HTMLTests.section("fast", of: speed).contains("Per second: longer is faster"))
     }
 

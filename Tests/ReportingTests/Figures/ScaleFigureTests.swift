@@ -7,8 +7,10 @@ import Testing
 
 /// Figures over the size of a database.
 @Suite struct ScaleFigureTests {
-    /// `storage` has constant cost, `sqlite` ten times the cost for ten times the rows.
-    static func run(sizes: [Int] = [10_000, 100_000, 1_000_000], rounds: Int = 7) -> Run {
+    /// `strata-storage` has constant cost, the steep engine ten times the cost for ten times the rows.
+    static func run(
+        sizes: [Int] = [10_000, 100_000, 1_000_000], rounds: Int = 7, steep: String = "sqlite"
+    ) -> Run {
         var results: [CaseResult] = []
         var byCase: [String: [CaseResult]] = [:]
         func add(_ engine: String, _ dataset: String, _ size: Int, _ value: Double, rounds: Int) {
@@ -30,11 +32,11 @@ import Testing
         }
         for size in sizes {
             add("strata-storage", "people", size, 2, rounds: rounds)
-            add("sqlite", "people", size, Double(size) / 10_000, rounds: rounds)
+            add(steep, "people", size, Double(size) / 10_000, rounds: rounds)
         }
-        add("sqlite", "people-wide", 10_000_000, 4_000, rounds: 1)
+        add(steep, "people-wide", 10_000_000, 4_000, rounds: 1)
         var run = HTMLTests.run(results)
-        run.header.engines = ["strata-storage", "sqlite"].map { EngineVersion(name: $0, version: "1.0") }
+        run.header.engines = ["strata-storage", steep].map { EngineVersion(name: $0, version: "1.0") }
         run.rounds = byCase
         return run
     }
@@ -73,6 +75,12 @@ import Testing
         let sentence = "grows in 0 of 1 figure, no growth shown in 1, falls in 0"
         #expect(HTMLTests.section("verdict", of: html).contains(": \(sentence)."))
         #expect(HTMLTests.section("scale", of: html).contains(": \(sentence)"))
+        #expect(!HTMLTests.section("verdict", of: html).contains("Steepest"))
+        // Each engine that the run is about has its own sentence, and its steepest figure.
+        let both = HTMLTests.section("verdict", of: Reporting.html(Self.run(steep: "strata")))
+        #expect(both.contains("<strong>Strata storage</strong>: \(sentence)."))
+        #expect(both.contains("<strong>Strata</strong>: grows in 1 of 1 figure"))
+        #expect(both.contains("<b>Steepest</b> recovery-time, ") && both.contains(": grows like n<sup>1.00</sup>"))
         let rows = CSVTests.parse(Reporting.scaleCSV(Self.run()))
         let columns = try #require(rows.first)
         let places = try ["engine", "rows", "exponent", "exponent_n", "form", "shape", "local_exponent"].map {

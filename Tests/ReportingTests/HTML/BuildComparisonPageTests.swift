@@ -63,7 +63,7 @@ import Testing
         #expect(words([slow, same, fast]).hasPrefix("bad: B is slower in 1 of 3"))
         #expect(words([same, fast]).hasPrefix("good: B is not slower, and faster in 1"))
         #expect(words([same]) == "good: B is not slower")
-        #expect(words([same, alone]).hasPrefix("doubt: Nothing is shown to be slower"))
+        #expect(words([same, alone]) == "doubt: Nothing is shown to be slower, and 1 case is not decided")
         #expect(words([alone]) == "doubt: Nothing was decided")
         #expect(words([]) == "doubt: Nothing was compared")
         var wrong = Self.result(same.test, 1, 0)
@@ -71,6 +71,23 @@ import Testing
         let failure = SideMeasurement(batch: 0, round: 0, side: .b, position: 0, place: "place-1", result: wrong)
         let broken = try Self.compared("point-read", factor: 1, failure: failure)
         #expect(words([broken, slow]).hasPrefix("bad: B breaks a promise in 1"))
+    }
+
+    @Test("in the drawing, cases of one scenario and engine are told apart by their parameters")
+    func names() throws {
+        func read(_ snapshot: String) throws -> ComparedCase {
+            var compared = try Self.compared("point-read", factor: 1.3)
+            let parameters = [("rows", "5"), ("snapshot", snapshot)].map { CaseParameter(name: $0, value: $1) }
+            compared.test = Case(
+                scenario: "point-read", family: .workload, engine: "strata", dataset: "people", size: 5,
+                parameters: parameters, seed: Seed(1), durability: .full)
+            return compared
+        }
+        let (each, held) = (try read("each"), try read("held"))
+        let html = Reporting.html(Self.comparison([each, held, try Self.compared("commit", factor: 1)]))
+        for name in ["point-read each strata", "point-read held strata", "commit strata"] {
+            #expect(html.contains(">\(name)</text>"), "\(name)")
+        }
     }
 
     @Test("the page has every batch, its control, both figures and the parameters left out; texts are escaped")

@@ -249,15 +249,16 @@ struct RunDigest {
         return replayCommand(result.test.id, trial: isWhole ? "" : trial?.text ?? "")
     }
 
-    /// Warnings about other load on the machine, and about libraries with assertions. A page shows them below the
-    /// verdict, and not above it.
+    /// Warnings about other load on the machine, and about figures of which the report claims nothing. A page shows
+    /// them below the verdict, and not above it.
     var notes: [String] { warnings.filter(Self.isOfSurroundings) }
 
     /// The other warnings, which cast doubt on the whole report.
     var doubts: [String] { warnings.filter { !Self.isOfSurroundings($0) } }
 
     private static func isOfSurroundings(_ warning: String) -> Bool {
-        ["BUSY MACHINE", "SWAPPED MEMORY", "ASSERTIONS COMPILED IN"].contains { warning.hasPrefix($0) }
+        let topics = ["BUSY MACHINE", "SWAPPED MEMORY", "ASSERTIONS COMPILED IN", "DOUBTFUL FIGURES"]
+        return topics.contains { warning.hasPrefix($0) }
     }
 
     /// Warnings that concern every figure, with the topic in capitals.

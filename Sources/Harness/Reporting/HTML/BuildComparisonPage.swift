@@ -98,7 +98,10 @@ struct BuildComparisonPage {
         let open = count(.inconclusive)
         if comparison.cases.isEmpty { return (.doubt, "Nothing was compared") }
         if open == comparison.cases.count { return (.doubt, "Nothing was decided") }
-        if open > 0 { return (.doubt, "Nothing is shown to be slower, and \(Figure.count(open, "case")) not decided") }
+        if open > 0 {
+            let words = "\(Figure.count(open, "case")) \(open == 1 ? "is" : "are") not decided"
+            return (.doubt, "Nothing is shown to be slower, and \(words)")
+        }
         let faster = count(.faster)
         return (.good, "B is not slower" + (faster > 0 ? ", and faster in \(Figure.count(faster, "case"))" : ""))
     }
@@ -124,7 +127,7 @@ struct BuildComparisonPage {
     }
 
     private func plotLines(_ compared: ComparedCase) -> [DotPlot.Line] {
-        let name = "\(compared.test.scenario) \(compared.test.engine)"
+        let name = shortName(compared.test)
         return compared.batches.enumerated().flatMap { index, batch in
             let again = index == 0 ? "" : ", again"
             var line = plotLine(
@@ -134,6 +137,19 @@ struct BuildComparisonPage {
                 .ratio
             return [line].compactMap { $0 }
         }
+    }
+
+    /// The scenario, the parameters that tell the case from others of its scenario and engine, and the engine:
+    /// `point-read each strata`.
+    private func shortName(_ test: Case) -> String {
+        let siblings = comparison.cases.map(\.test).filter { $0.scenario == test.scenario && $0.engine == test.engine }
+        let telling = test.parameters.filter { parameter in
+            siblings.contains { $0.parameter(parameter.name) != parameter.value }
+        }
+        let data = "\(test.dataset) \(Figure.grouped(test.size))"
+        let hasSeveral = siblings.contains { "\($0.dataset) \(Figure.grouped($0.size))" != data }
+        let words = [test.scenario] + telling.map(\.value) + (hasSeveral ? [data] : []) + [test.engine]
+        return words.joined(separator: " ")
     }
 
     private func plotLine(

@@ -30,7 +30,7 @@ extension FigureRatio {
     /// The short form, with the number first: `2.6× as slow`.
     func short(_ measure: Measure) -> String {
         let words = Comparative(measure)
-        if isEqual { return "as \(words.equal)" }
+        if isEqual { return "1\u{D7} as \(words.equal)" }
         return "\(times)\u{D7} as \(value > 1 ? words.better : words.worse)"
     }
 

@@ -63,7 +63,8 @@ struct ScaleSection: ReportPart {
         }
     }
 
-    private func name(_ figure: ScaleFigure) -> String {
+    /// `list-operations, place end`.
+    func name(_ figure: ScaleFigure) -> String {
         let variant = figure.subject.withoutExtent.parameters.filter {
             !$0.value.isEmpty && digest.isTelling($0, figure.subject)
         }

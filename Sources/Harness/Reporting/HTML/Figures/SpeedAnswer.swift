@@ -89,7 +89,8 @@ struct SpeedAnswer: ReportPart {
     }
 }
 
-/// How the engine grows that the run is about, as a sentence and the first charts.
+/// How the engines grow that the run is about: for each a sentence, a bar, and its steepest figure; then the first
+/// charts.
 struct GrowthAnswer: ReportPart {
     let page: ReportPage
 
@@ -97,12 +98,22 @@ struct GrowthAnswer: ReportPart {
     static let most = 4
 
     func write(_ column: inout Markup) {
-        let figures = digest.scaleFigures
-        let engine = digest.sides.own.first ?? ""
-        let laws = figures.compactMap { figure in figure.lines.first { $0.engine == engine }?.law }
-        if !laws.isEmpty {
-            let counts = PowerLaw.Counts(laws)
-            column.element("p", ["class": "lead"]) { text in
+        column.element("div", ["class": "stands"]) { grid in
+            for engine in digest.sides.own { stand(engine, &grid) }
+        }
+        column.element("div", ["class": "charts"]) { grid in
+            ScaleSection(page: page).charts(most: Self.most, &grid)
+        }
+    }
+
+    private func stand(_ engine: String, _ grid: inout Markup) {
+        let laws = digest.scaleFigures.compactMap { figure in
+            figure.lines.first { $0.engine == engine }?.law.map { (figure, $0) }
+        }
+        if laws.isEmpty { return }
+        let counts = PowerLaw.Counts(laws.map(\.1))
+        grid.element("div", ["class": "stand"]) { stand in
+            stand.element("p") { text in
                 text.element("strong", EngineName.words(engine))
                 text.add(": \(counts.sentence).")
             }
@@ -110,10 +121,15 @@ struct GrowthAnswer: ReportPart {
                 ShareBar.Part(style: "d-behind", words: "growing", count: counts.rising),
                 ShareBar.Part(style: "d-ahead", words: "without growth shown", count: counts.flat),
                 ShareBar.Part(style: "d-same", words: "falling", count: counts.falling),
-            ]).write(&column)
-        }
-        column.element("div", ["class": "charts"]) { grid in
-            ScaleSection(page: page).charts(most: Self.most, &grid)
+            ]).write(&stand)
+            let rising = laws.filter { $0.1.growth == .rises && $0.1.form != .bent }
+            guard let (figure, law) = rising.max(by: { $0.1.exponent < $1.1.exponent }) else { return }
+            stand.element("p", ["class": "ends"]) { text in
+                text.element("b", "Steepest")
+                text.add(" \(ScaleSection(page: page).name(figure)), \(figure.measure.words): ")
+                PowerLaw.write(law.words, &text)
+                text.add(".")
+            }
         }
     }
 }

@@ -112,10 +112,33 @@ struct SpeedSection: ReportPart {
     /// The first bars, if the run measures.
     func answer(_ column: inout Markup) {
         guard header.measures, let durability = answeringClass, let group = barGroups(durability).first else { return }
+        let words = highestRates(durability)
+        if !words.isEmpty { column.element("p", ["class": "sentence"], words) }
         column.element("h3", group.title)
         column.element("div", ["class": "charts"]) { grid in
             for chart in group.charts.prefix(Self.mostInAnswer) { draw(chart, &grid) }
         }
+    }
+
+    /// `Highest rate: Strata storage in 4 of 6 figures, LMDB in 2. ..`, of the figures that several engines have. Empty
+    /// without such a figure.
+    private func highestRates(_ durability: DurabilityClass) -> String {
+        let winners = digest.chartRows(durability).filter(\.measure.isRate).compactMap { row -> String? in
+            let values = digest.engines.compactMap { engine -> (String, Double)? in
+                guard engine != RunDigest.reference, let sample = row.values[engine]?.sample else { return nil }
+                return (engine, sample.value)
+            }
+            return values.count > 1 ? values.max { $0.1 < $1.1 }?.0 : nil
+        }
+        if winners.isEmpty { return "" }
+        let counts = RunDigest.unique(winners).map { engine in (engine, winners.count { $0 == engine }) }
+            .sorted { $0.1 > $1.1 }
+        let words = counts.enumerated().map { index, part in
+            let all = index == 0 ? " of \(Figure.count(winners.count, "figure"))" : ""
+            return "\(EngineName.words(part.0)) in \(Figure.grouped(part.1))\(all)"
+        }
+        return "Highest rate: \(words.joined(separator: ", ")). Each was measured once, so that the run claims no "
+            + "difference."
     }
 
     /// Rates, then times of one operation; without a group that has no chart.

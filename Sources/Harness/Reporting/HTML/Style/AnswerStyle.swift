@@ -6,6 +6,7 @@ enum AnswerStyle {
         .answer .status { grid-area: status }
         .answer .picture { grid-area: picture }
         .answer .reasons { grid-area: reasons }
+        .answer .charts { grid-template-columns: repeat(auto-fill, minmax(min(100%, 280px), 1fr)); gap: 16px 24px }
         .headline { display: flex; gap: 12px; align-items: baseline; font-size: 17px; font-weight: 600;
           line-height: 1.35; padding: 11px 15px; border-radius: 6px; margin-bottom: 8px }
         .headline small { display: block; font-size: 13.5px; font-weight: 400; margin-top: 2px }
@@ -32,7 +33,7 @@ enum AnswerStyle {
         .stand { margin-bottom: 8px; font-size: 14px }
         .stand p { margin: 0 0 3px }
         .stand .ends { color: var(--soft); font-size: 13px }
-        .stand .ends span { display: inline-block; margin-right: 14px }
+        .stand .ends span { margin-right: 8px }
         .share-bar { display: flex; gap: 2px; height: 14px; border-radius: 3px; overflow: hidden; margin: 3px 0 }
         .share-bar span { flex-basis: 0; min-width: 3px }
         .d-ahead, .b-kept { background: var(--good) }
@@ -57,7 +58,8 @@ enum AnswerStyle {
         .heat thead th:first-child { text-align: left }
         .heat tbody th { padding-right: 8px; white-space: nowrap; font-weight: 400; position: static }
         .heat td { text-align: center; min-width: 46px; height: 19px; border-radius: 3px; color: var(--faint) }
-        .heat td a { display: block; height: 19px; color: inherit; overflow: hidden }
+        .heat td a { display: block; height: 19px; color: inherit; overflow: hidden;
+          white-space: nowrap; padding: 0 2px }
         .heat td a:hover { text-decoration: none; box-shadow: 0 0 0 2px var(--ink); border-radius: 3px }
         .heat .h-none { border: 1px dashed var(--faint) }
         .heat tbody tr:hover { background: none }

@@ -85,7 +85,8 @@ enum PageStyle {
         @media (max-width: 999px) {
           .frame { display: block }
           .side { z-index: 5; display: flex; align-items: center; gap: 10px; background: var(--bg); max-height: none;
-            border-bottom: 1px solid var(--line); padding: 6px 0; margin-bottom: 6px; overflow-x: auto }
+            border-bottom: 1px solid var(--line); padding: 6px 28px 6px 0; margin-bottom: 6px; overflow-x: auto;
+            mask-image: linear-gradient(to left, transparent, #000 28px) }
           .side .tools { flex-wrap: nowrap; margin: 0 }
           #search { width: 8.5em }
           .side nav { flex-direction: row; white-space: nowrap }
@@ -107,9 +108,9 @@ enum PageStyle {
           .case .body { padding-left: 0 }
           .scroll tbody th { min-width: 110px; max-width: 150px; overflow-wrap: anywhere }
           .heat tbody th { position: sticky; left: 0; background: var(--bg); z-index: 1; white-space: normal;
-            max-width: 104px; overflow-wrap: anywhere }
+            max-width: 104px; line-height: 1.25 }
           .heat td { min-width: 34px }
-          .heat thead th { overflow-wrap: anywhere }
+          .heat caption { width: calc(100vw - 28px) }
           .legend, .environment, .glance { grid-template-columns: minmax(0, 1fr); gap: 2px }
           .legend dd, .environment dd, .glance dd { margin-bottom: 8px }
           .questions tr { display: block; border-bottom: 1px solid var(--line); padding: 4px 0 }

@@ -71,7 +71,9 @@ struct VerdictSection: ReportPart {
         // Warnings about load and assertions cast doubt on figures, not on the verdict, so they come after it.
         for words in digest.notes {
             let topic = words.prefix { $0 != ":" }
-            note(topic.prefix(1) + topic.dropFirst().lowercased() + words.dropFirst(topic.count), &column)
+            column.element("p", ["class": "note"]) {
+                $0.prose(topic.prefix(1) + topic.dropFirst().lowercased() + words.dropFirst(topic.count))
+            }
         }
     }
 
