@@ -52,8 +52,9 @@ import Testing
         }
         let readme = try Self.readme()
         for words in [
-            "ahead of the best of SQLite, LMDB and DuckDB in \(count("ahead", in: speeds)) of \(speeds.count) figures "
-                + "of speed, behind in \(count("behind", in: speeds)), the same in \(count("same", in: speeds)), "
+            "ahead of the best of SQLite, LMDB, RocksDB and DuckDB in "
+                + "\(count("ahead", in: speeds)) of \(speeds.count) figures of speed, behind in "
+                + "\(count("behind", in: speeds)), the same in \(count("same", in: speeds)), "
                 + "open in \(count("open", in: speeds)).",
             "of the \(bytes.count) figures of bytes they are behind in \(count("behind", in: bytes)).",
         ] { #expect(readme.contains(words), "README.md does not say: \(words)") }

@@ -1,3 +1,4 @@
+import Platform
 import Testing
 
 /// Every wrapped call, made once or a few times, and the exact counts.
@@ -86,6 +87,21 @@ struct CountTests {
         let program = try PreloadedProgram.probe("open:a:rows \(word) counts", in: TestDirectory())
         #expect(program.status == 0, "\(program.text)")
         #expect(program.counts == ["opens": 1, field: 1])
+    }
+
+    /// A program that an engine's files are below is rarely in their directory itself.
+    @Test("relative names that lead from above into the watched directory are counted, and others are not")
+    func relativeNames() throws {
+        let directory = try TestDirectory()
+        #expect(mkdir(directory.path + "/below", 0o755) == 0 && mkdir(directory.path + "/belowe", 0o755) == 0)
+        let root = "root:\(directory.path)/below "
+        let inside = try PreloadedProgram.probe(
+            root + "open:a:./below/rows write:a:10 rename:below/rows unlink:below/rows2 counts", in: directory)
+        let expected = ["opens": 1, "write_calls": 1, "written_bytes": 10, "renames": 1, "unlinks": 1]
+        #expect(inside.counts == expected, "\(inside.text)")
+        let outside = try PreloadedProgram.probe(
+            root + "open:a:belowe/rows unlink:belowe/rows open:b:below/../rows unlink:rows counts", in: directory)
+        #expect(outside.status == 0 && outside.counts.isEmpty, "\(outside.text)")
     }
 
     @Test("a file is opened in every way", arguments: ["open", "open64", "openat", "openat64", "creat"])

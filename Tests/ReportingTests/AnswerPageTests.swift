@@ -111,7 +111,7 @@ import Testing
         let words = Self.text(Self.first(speed))
         let highest = try #require(words.firstMatch(of: /Highest rate: .*? no difference\./)).output
         let claim = "Each was measured once, so that the run claims no difference."
-        #expect(highest == "Highest rate: Strata storage in 2 of 2 figures. \(claim)")
+        #expect(highest == "Highest rate: Strata storage in 2 of 2 scenarios. \(claim)")
         #expect(!HTMLTests.section("fast", of: speed).contains("Per second: longer is faster"))
     }
 
@@ -237,7 +237,7 @@ import Testing
                 return Self.result("stale-page", .corruption, "engine\($0)", .inconclusive, [], message: message)
             }
         }
-        #expect(Self.first(Reporting.html(HTMLTests.run(open(1, 512)))).contains("1 case: the log has 512 bytes"))
+        #expect(Self.first(Reporting.html(HTMLTests.run(open(1, 512)))).contains("stale-page: the log has 512 bytes"))
         #expect(Self.first(Reporting.html(HTMLTests.run(open(2, 512)))).contains("2 cases: the log has # bytes"))
     }
 
@@ -257,6 +257,21 @@ import Testing
         #expect(!Reporting.html(run).contains("Are migrations safe?"))
     }
 
+    @Test("the command of a case file names the library of its engine, without which it cannot be replayed")
+    func caseFileCommand() throws {
+        var run = HTMLTests.run([
+            Self.result("io-errors", .crash, "leveldb", .violation, [(.correct, 298), (.silentlyWrong, 3)])
+        ])
+        let address = FaultAddress(text: "io:sync#16,EIO")
+        let name = KeptCaseName.of(run.results[0].test.id, .silentlyWrong, address)
+        run.caseFiles = [name]
+        #expect(Self.first(Reporting.html(run)).contains("cases/\(name)</code>"))
+        var library = EngineVersion(name: "leveldb", version: "1.23")
+        library.file = "/opt/my library.so"
+        run.header.engines = [library]
+        #expect(Self.first(Reporting.html(run)).contains("\(name) --engine-library "))
+    }
+
     @Test("a violation is one plain sentence with its numbers; addresses, operations and bytes are folded below it")
     func sentences() throws {
         let run = HTMLTests.run([
@@ -272,6 +287,10 @@ import Testing
             + "power loss"
         #expect(heads.first?.contains(sentence) == true)
         #expect(heads.first?.hasSuffix("4 of 24") == true)
+        #expect(
+            Self.text(first).replacing(Figure.gap, with: " ").contains(
+                "Trials that gave wrong data or lost acknowledged data: LevelDB 3 of 301, SQLite 1 of 24, Berkeley DB "
+                    + "4 of 24."))
         // Nothing was damaged: a database that is refused has lost its data, too, and then the engine reported it.
         let unread = "SQLite: acknowledged data was gone, or could not be read, after a power loss"
         #expect(heads.contains { $0.contains(unread) })

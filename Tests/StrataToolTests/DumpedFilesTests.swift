@@ -8,18 +8,19 @@ import Testing
 /// `dump --out` once wrote world-readable files of a private database.
 @Suite struct DumpedFilesTests {
     @Test(
-        "the files of a dump have the permissions of their database",
+        "the files of a dump have the permissions of their database, in directories that the command makes",
         arguments: [0o600, 0o640, 0o644] as [mode_t])
     func rights(mode: mode_t) throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
         try SampleStore.make(path, rows: 3)
         try #require(chmod(path, mode) == 0)
-        let out = directory.path + "/out"
-        try #require(mkdir(out, 0o755) == 0)
+        // The directories are made, too.
+        let out = directory.path + "/made/out"
         defer {
             for name in ["Person.jsonl", "Dog.jsonl"] { unlink(out + "/" + name) }
             rmdir(out)
+            rmdir(directory.path + "/made")
         }
         let run = try StrataProcess.run(["dump", path, "--out", out], in: directory.path)
         #expect(run.status == 0, "\(run)")

@@ -71,6 +71,7 @@ struct VisibleLatency: Scenario {
         let missed = board.missed.load(ordering: .relaxed)
         if Int(committed) < count && missed == 0 { report.cut() }
         report.add(latency, name: "visible")
+        report.note("the time counts from the return of the commit; a commit that was seen before that counts as 0")
         report.add(.operations, Double(latency.count), statistic: "count")
         report.add(
             Trial(

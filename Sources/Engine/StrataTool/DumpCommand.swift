@@ -96,9 +96,13 @@ struct DumpCommand: Command {
     }
 
     private static func make(_ directory: String) throws {
-        let result = mkdir(directory, 0o777)
-        guard result != 0, errno != EEXIST else { return }
-        throw ToolError("\(directory) cannot be made: \(String(cString: strerror(errno)))")
+        // With the directories above it.
+        var path = directory.hasPrefix("/") ? "/" : ""
+        for part in directory.split(separator: "/") {
+            path += (path.isEmpty || path == "/" ? "" : "/") + part
+            guard mkdir(path, 0o777) != 0, errno != EEXIST else { continue }
+            throw ToolError("\(path) cannot be made: \(String(cString: strerror(errno)))")
+        }
     }
 }
 

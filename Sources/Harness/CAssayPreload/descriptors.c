@@ -88,6 +88,17 @@ uint32_t assay_ask(int fd) {
     return entry;
 }
 
+// Whether the path leads from `base`, which it is appended to, into a watched directory: `Reports/run/data` of a process
+// in the directory above. A path with a component `..` is not resolved, and counts as outside.
+static bool leads_below_root(char *base, const char *path) {
+    while (path[0] == '.' && path[1] == '/') path += 2;
+    size_t length = strcmp(base, "/") == 0 ? 0 : strlen(base);
+    if (strstr(path, "/..") || length + 1 + strlen(path) >= PATH_MAX) return false;
+    base[length] = '/';
+    strcpy(base + length + 1, path);
+    return assay_is_below_root(base);
+}
+
 bool assay_is_path_below_root(int directory, const char *path) {
     if (!atomic_load_explicit(&assay_is_watching, memory_order_relaxed) || !path) return false;
     if (path[0] == '/') return assay_is_below_root(path);
@@ -96,7 +107,8 @@ bool assay_is_path_below_root(int directory, const char *path) {
     bool is_known = directory == AT_FDCWD ? read_link("/proc/self/cwd", base) : assay_descriptor_path(directory, base);
     // A path that begins with `..` may lead out of the directory, or back into it. It is not resolved, and counts as
     // outside.
-    bool is_below = is_known && strncmp(path, "..", 2) != 0 && assay_is_below_root(base);
+    bool is_below =
+        is_known && strncmp(path, "..", 2) != 0 && (assay_is_below_root(base) || leads_below_root(base, path));
     assay_room_back(base);
     errno = error;
     return is_below;

@@ -158,7 +158,7 @@ import Testing
             let page = HTMLTests.section("verdict", of: Reporting.html(run))
             let terminal = Reporting.terminal(run, width: 4_000, colour: false)
             let parts = [
-                answer.promises, answer.promiseCounts, answer.damageBesideViolations, answer.failure, answer.open,
+                answer.promises, answer.promiseCounts, answer.unprotected, answer.failure, answer.open,
             ]
             for words in parts where !words.isEmpty {
                 // On the page each begins a line.

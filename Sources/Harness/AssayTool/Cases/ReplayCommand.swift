@@ -116,6 +116,9 @@ struct ReplayCommand: Command {
             }
             let outcome = trial == nil ? result.outcome : runner.replayed?.outcome ?? result.outcome
             try print(result, outcome, trial: trial, detail: runner.replayed?.detail ?? "")
+            if trial == nil, run.header.measures {
+                for line in Reporting.figures(recorded: recorded, now: result) { try Output.line("  \(line)") }
+            }
             if let kept, let trial {
                 try describe(
                     kept, result, trial: trial, detail: runner.replayed?.detail ?? "",

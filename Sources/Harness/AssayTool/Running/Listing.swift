@@ -137,7 +137,7 @@ struct Listing {
         if let file = engine.file ?? engine.peerLibrary { texts.append("from \(file.path) (digest \(file.digest))") }
         if !engine.assertions.isEmpty {
             let names = engine.assertions.joined(separator: ", ")
-            texts.append("ASSERTIONS COMPILED IN: \(names); reports make no claim about its speed")
+            texts.append("ASSERTIONS COMPILED IN: \(names), which slows it down; no report claims to be faster")
         }
         let facts: [String] = texts.flatMap { "  \($0)".wrapped(to: width, indent: 4) }
         return ["\(engine.name) \(engine.version)"] + facts

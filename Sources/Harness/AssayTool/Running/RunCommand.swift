@@ -300,7 +300,6 @@ struct RunCommand: Command {
         header.notBuilt = registries.engines.notBuilt
         header.warnings = MachineInspection.warnings(
             header.machine, isReleaseBuild: header.isReleaseBuild, measures: header.measures)
-        if let warning = header.assertionWarning { header.warnings.append(warning) }
         #if Zoo
             header.warnings.insert("PLANTED BUGS: this build has the trait Zoo, and its figures do not count", at: 0)
         #endif

@@ -25,6 +25,8 @@ struct BarChart {
     var limit: Double?
     let palette: EnginePalette
 
+    var hasRatios: Bool { bars.contains { $0.ratio != nil } }
+
     private static let left = 90.0
     /// Leaves room for the longest value and, to its right, for the ratio, so that they do not overlap.
     private static let right = Drawing.width - 150

@@ -19,6 +19,8 @@ struct DotPlot {
         var control: FigureRatio?
         /// The link to the figure's numbers.
         var link: String?
+        /// Whether only the short name stands beside the line.
+        var isShort = false
     }
 
     var title: String
@@ -42,6 +44,9 @@ struct DotPlot {
         static let wide = Layout(
             style: "fluid wide", names: 32, left: 33.5, right: 74, ratios: 89.5, peers: 90.5, step: 21,
             longestName: 33)
+        static let roomy = Layout(
+            style: "fluid roomy", names: 36, left: 37.5, right: 76, ratios: 89.5, peers: 90.5, step: 21,
+            longestName: 56)
         static let slim = Layout(
             style: "fluid slim", names: 0, isSlim: true, left: 2, right: 60, ratios: 100, peers: 100, step: 38,
             longestName: 52)
@@ -54,17 +59,18 @@ struct DotPlot {
         self.lines = lines
     }
 
-    /// Draws both a wide and a narrow version; the style sheet shows one of them.
+    /// Draws a version for each width; the style sheet shows one of them.
     func draw(_ markup: inout Markup) {
         draw(.wide, &markup)
         draw(.slim, &markup)
+        draw(.roomy, &markup)
     }
 
     private func draw(_ layout: Layout, _ markup: inout Markup) {
         guard !lines.isEmpty else { return }
         let scale = Scale(.logarithmic, domain, from: layout.left, to: layout.right)
         let bottom = Self.head + layout.step * Double(lines.count)
-        let description = layout.isSlim ? "" : description
+        let description = layout.style == Layout.wide.style ? description : ""
         Drawing.fluid(
             &markup, style: layout.style, height: bottom + 22, title: title, description: description
         ) { svg in
@@ -110,7 +116,9 @@ struct DotPlot {
     ) {
         let ratio = line.ratio
         let style = ratio.decision?.rawValue ?? Decision.open.rawValue
-        let name = Self.shortened(line.shortName, to: layout.longestName)
+        // With the names of its parameters, if these fit.
+        let fits = line.name.count <= layout.longestName && !line.isShort
+        let name = fits ? line.name : Self.shortened(line.shortName, to: layout.longestName)
         svg.element("a", ["href": line.link]) { link in
             link.element("title", "\(line.name): \(sentence(line))")
             if layout.isSlim {

@@ -37,7 +37,23 @@ struct ScaleChart {
             }
             let places = Drawing.spread(ends, gap: 13, in: (Self.top + 4)...(Self.bottom - 2))
             for (line, place) in zip(figure.lines, places) { draw(line, x, y: y, label: place, svg: &svg) }
+            // Above the lines, so that none crosses it out.
+            let linear = linear(x, y)
+            Drawing.label(
+                &svg, "ax", x: x.position(x.domain.lowerBound * pow(10, linear.decades * 0.82)),
+                y: y.position(linear.from * pow(linear.to / linear.from, 0.82)) - 6, anchor: .end,
+                words: linear.rises ? "\u{221D} n" : "\u{221D} 1/n")
         }
+    }
+
+    /// Linear growth, ten times the size and ten times the cost: its ends in y over so many decades of x.
+    private func linear(_ x: Scale, _ y: Scale) -> (rises: Bool, from: Double, to: Double, decades: Double) {
+        let rises = figure.measure.metric.direction != .higherIsBetter
+        let decades = min(
+            log10(x.domain.upperBound / x.domain.lowerBound), log10(y.domain.upperBound / y.domain.lowerBound))
+        return rises
+            ? (rises, y.domain.lowerBound, y.domain.lowerBound * pow(10, decades), decades)
+            : (rises, y.domain.upperBound, y.domain.upperBound * pow(10, -decades), decades)
     }
 
     private func axes(_ x: Scale, _ y: Scale, _ svg: inout Markup) {
@@ -50,21 +66,10 @@ struct ScaleChart {
             Drawing.line(&svg, "tk", x1: place, y1: Self.bottom, x2: place, y2: Self.bottom + 4)
             Drawing.label(&svg, "ax", x: place, y: Self.bottom + 17, anchor: .middle, words: Figure.sizeTick(size))
         }
-        // Linear growth: ten times the size, ten times the cost.
-        let rises = figure.measure.metric.direction != .higherIsBetter
-        let decades = min(
-            log10(x.domain.upperBound / x.domain.lowerBound), log10(y.domain.upperBound / y.domain.lowerBound))
-        let (from, to) =
-            rises
-            ? (y.domain.lowerBound, y.domain.lowerBound * pow(10, decades))
-            : (y.domain.upperBound, y.domain.upperBound * pow(10, -decades))
+        let (_, from, to, decades) = linear(x, y)
         Drawing.line(
             &svg, "lim", x1: x.position(x.domain.lowerBound), y1: y.position(from),
             x2: x.position(x.domain.lowerBound * pow(10, decades)), y2: y.position(to))
-        Drawing.label(
-            &svg, "ax", x: x.position(x.domain.lowerBound * pow(10, decades * 0.82)),
-            y: y.position(from * pow(10, (rises ? decades : -decades) * 0.82)) - 6, anchor: .end,
-            words: rises ? "\u{221D} n" : "\u{221D} 1/n")
         if hasAside {
             Drawing.label(&svg, "ax", x: asidePlace, y: Self.bottom + 17, anchor: .middle, words: asideWords)
             Drawing.line(&svg, "tk", x1: asidePlace, y1: Self.bottom, x2: asidePlace, y2: Self.bottom + 4)

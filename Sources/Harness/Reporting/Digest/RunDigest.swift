@@ -181,7 +181,10 @@ struct RunDigest {
         guard let outcome, let address else { return nil }
         let name = KeptCaseName.of(id, outcome, address)
         guard run.caseFiles.contains(name) else { return nil }
+        let engine = results.first { $0.test.id == id }?.test.engine
+        let library = run.header.engines.first { $0.name == engine }?.file
         return "assay replay " + Self.shellWord("\(run.directory)/\(KeptCaseName.directory)/\(name)")
+            + (library.map { " --engine-library \(Self.shellWord($0))" } ?? "")
     }
 
     /// The command that finishes the run; for a merged run, that of its first missing shard.
@@ -257,7 +260,7 @@ struct RunDigest {
     var doubts: [String] { warnings.filter { !Self.isOfSurroundings($0) } }
 
     private static func isOfSurroundings(_ warning: String) -> Bool {
-        let topics = ["BUSY MACHINE", "SWAPPED MEMORY", "ASSERTIONS COMPILED IN", "DOUBTFUL FIGURES"]
+        let topics = ["BUSY MACHINE", "SWAPPED MEMORY", RunHeader.assertionTopic, "DOUBTFUL FIGURES"]
         return topics.contains { warning.hasPrefix($0) }
     }
 

@@ -12,14 +12,15 @@ struct FigureRatio {
     /// How many rounds measured both.
     var pairCount = 0
     var band = DeadBand.narrowest
-    /// nil for figures of one measurement, and beside a library with assertions: they support no claim.
+    /// nil for figures that support no claim: those of one measurement, and withheld ones.
     var decision: Decision?
     /// Whether both figures were measured in rounds.
     var isRepeated = false
     /// Whether a figure of the row differs from that of its control program: no claim is made then, whatever the rounds
     /// decide.
     var isDoubtful = false
-    /// Whether no claim may be made: for a figure of speed beside an engine built with assertions.
+    /// Whether no claim may be made, since assertions that are compiled into a library may have decided: for a figure
+    /// of speed beside an engine with such a library, unless that engine is ahead all the same.
     var isWithheld = false
 
     /// `ahead`, `behind`, `same`, `open`; `doubtful` if a control differs.
@@ -98,10 +99,21 @@ extension RunDigest {
         guard var ratio = decidedRatio(row, own.result, other.result) ?? openRatio(row, own, beside: best) else {
             return nil
         }
-        if row.measure.metric.isSpeed, asserts(engine) || asserts(best) {
+        if row.measure.metric.isSpeed, !holdsDespiteAssertions(ratio, own: asserts(engine), peer: asserts(best)) {
             (ratio.decision, ratio.isWithheld) = (nil, true)
         }
         return ratio
+    }
+
+    /// Assertions make an engine slower. So it may be claimed that another engine is behind it, and that it is ahead
+    /// itself: without assertions the difference would be larger. All else is withheld.
+    private func holdsDespiteAssertions(_ ratio: FigureRatio, own: Bool, peer: Bool) -> Bool {
+        switch (own, peer) {
+        case (false, false): true
+        case (false, true): ratio.decision == .behind || ratio.decision == nil && ratio.value < 1
+        case (true, false): ratio.decision == .ahead || ratio.decision == nil && ratio.value > 1
+        case (true, true): false
+        }
     }
 
     private func strangers(to engine: String) -> [String] {

@@ -21,6 +21,9 @@ struct HeadlineFigures {
     /// The number of figures of rounds beside an engine whose speed the report makes no claim about.
     let withheldCount: Int
 
+    /// The number of figures of which the report claims nothing: measured once, doubtful, or withheld.
+    var unclaimedCount: Int { once.count + doubtfulCount + withheldCount }
+
     func count(_ decision: Decision) -> Int {
         lines.filter { $0.ratio.decision == decision }.count
     }

@@ -141,8 +141,8 @@ extension RunDigest {
             $0.subject.durability == durability && !limits.contains($0.subject.scenario)
         }.flatMap { comparison -> [MeasureRow] in
             let ordered = engines.compactMap { comparison.results[$0] }
-            let measures = Self.unique(ordered.flatMap { $0.samples.map(Measure.init) })
-                .filter { $0.kind == kind && !$0.isLimit }
+            let samples = ordered.flatMap { result in result.samples.filter { !result.repeats($0) } }
+            let measures = Self.unique(samples.map(Measure.init)).filter { $0.kind == kind && !$0.isLimit }
             return measures.map { measure in
                 var row = MeasureRow(subject: comparison.subject, measure: measure, values: [:])
                 for result in ordered {
@@ -181,5 +181,18 @@ extension RunDigest {
             ?? samples.first { $0.metric.name == Metric.operationNanoseconds.name }
             ?? samples.first { Measure($0).kind == .latency && $0.statistic == "p50" }
             ?? first(.size, .lowerIsBetter) ?? first(.speed, .lowerIsBetter)
+    }
+}
+
+extension CaseResult {
+    /// Whether the sample is a minimum or maximum that equals the value beside it, so that it adds nothing.
+    func repeats(_ sample: Sample) -> Bool {
+        guard ["min", "max"].contains(sample.statistic) else { return false }
+        return self.samples.contains { (other: Sample) in
+            guard other.statistic != sample.statistic, other.value == sample.value else { return false }
+            guard other.metric == sample.metric, other.label == sample.label else { return false }
+            return ["value", "median"].contains(other.statistic)
+                || sample.statistic == "max" && other.statistic == "min"
+        }
     }
 }

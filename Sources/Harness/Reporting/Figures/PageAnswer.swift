@@ -77,8 +77,13 @@ struct PageAnswer {
         if digest.results.isEmpty { return "No case was run" }
         let counts = digest.allCounts
         if counts.violations > 0 {
-            let broken = digest.engines.filter { digest.results(of: $0).contains(where: \.verdict.isViolation) }
-            return "\(EngineName.list(broken)) broke a promise"
+            func broken(_ verdict: Verdict) -> [String] {
+                digest.engines.filter { digest.results(of: $0).contains { $0.verdict == verdict } }
+            }
+            let (new, known) = (broken(.violation), broken(.known))
+            if known.isEmpty { return "\(EngineName.list(new)) broke a promise" }
+            let listed = "\(EngineName.list(known)) broke a promise in a way that is listed as known"
+            return new.isEmpty ? listed : "\(EngineName.list(new)) broke a promise; \(listed)"
         }
         let ran = digest.results.filter { Self.isConcluded($0) }
         if ran.isEmpty {
@@ -87,7 +92,7 @@ struct PageAnswer {
         }
         let trials = ran.reduce(0) { $0 + $1.trialCount }
         let scope = trials > 0 ? count(trials, "trial") : count(ran.count, "case")
-        return "Every promise was kept in the \(scope) that ran" + (unprotected.isEmpty ? "" : "; \(unprotected)")
+        return "Every promise was kept in the \(scope) that ran"
     }
 
     /// Whether a case shows if the engine keeps its promises: it ran, and has an answer.
@@ -97,7 +102,7 @@ struct PageAnswer {
     }
 
     /// `8 cases ended badly where the engine promises nothing (SQLite 3, LMDB 5)`; empty if there are none.
-    private var unprotected: String {
+    var unprotected: String {
         let counts = digest.engines.map { engine in
             (engine, digest.results(of: engine).count { $0.verdict == .unpromised })
         }.filter { $0.1 > 0 }
@@ -115,9 +120,6 @@ struct PageAnswer {
         return "\(count(counts.violations, "violation")) (\(counts.kindWords(gap: gap))): "
             + "\(Figure.grouped(new, gap: gap)) new, \(Figure.grouped(counts.known, gap: gap)) listed as known"
     }
-
-    /// As ``unprotected``, beside violations; empty without them, since ``promises`` says it then.
-    var damageBesideViolations: String { digest.allCounts.violations == 0 ? "" : unprotected }
 
     /// `the harness failed, or may have, in 2 cases: no engine is judged by them`; empty if it did not.
     var failure: String {

@@ -32,6 +32,10 @@ extension PowerLaw {
         return low > 0 ? .rises : .falls
     }
 
+    /// Whether the words say that it grows: a constant cost within a few hundredths of an exponent does not.
+    var rises: Bool { growth == .rises && shape != .constant }
+    var falls: Bool { growth == .falls && shape != .constant }
+
     /// How many laws claim each direction.
     struct Counts {
         let rising: Int
@@ -39,9 +43,9 @@ extension PowerLaw {
         let falling: Int
 
         init(_ laws: [PowerLaw]) {
-            rising = laws.count { $0.growth == .rises }
-            flat = laws.count { $0.growth == .none }
-            falling = laws.count { $0.growth == .falls }
+            rising = laws.count(where: \.rises)
+            falling = laws.count(where: \.falls)
+            flat = laws.count - rising - falling
         }
 
         /// `grows in 12 of 40 figures, no growth shown in 25, falls in 3`.

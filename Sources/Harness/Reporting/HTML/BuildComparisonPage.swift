@@ -158,7 +158,7 @@ struct BuildComparisonPage {
         guard let measured else { return nil }
         return DotPlot.Line(
             name: "\(compared.test.title), \(side)", shortName: name, measure: Measure(figure), ratio: ratio(measured),
-            link: "#c-\(compared.test.id)")
+            link: "#c-\(compared.test.id)", isShort: true)
     }
 
     /// The ratio of a side to A.

@@ -11,7 +11,7 @@ struct RunAnswer {
     /// Promises first, then cases without an answer, then speed.
     var text: String {
         let parts =
-            [answer.promises, answer.promiseCounts, answer.damageBesideViolations, answer.failure, answer.open]
+            [answer.promises, answer.promiseCounts, answer.unprotected, answer.failure, answer.open]
             + answer.standings.prefix(1)
         return parts.filter { !$0.isEmpty }.joined(separator: "; ")
     }

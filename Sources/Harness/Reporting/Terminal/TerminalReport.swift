@@ -13,7 +13,9 @@ struct TerminalReport {
     private var header: RunHeader { digest.run.header }
 
     var text: String {
-        var lines = opening + verdict
+        // Of the surroundings of the run: below the verdict, which they do not change.
+        let notes = digest.notes.flatMap { wrapped($0, lead: "NOTE     ", leadStyle: .doubt, hang: 9) }
+        var lines = opening + verdict + notes
         if !run.header.measures {
             lines += ["", " This plan measures nothing: only the outcomes of its cases count."]
         }
@@ -59,7 +61,7 @@ struct TerminalReport {
         let engines = header.engines.map { "\($0.name) \($0.version)" }
         let missing = header.notBuilt.map { "\($0.name): not built (\($0.remedy))" }
         lines += items("engines  ", engines + missing, separator: " \u{B7} ")
-        for warning in digest.warnings {
+        for warning in digest.doubts {
             lines += wrapped(warning, lead: "WARNING  ", leadStyle: .doubt, hang: 9)
         }
         let done = "[\(digest.results.count)/\(header.cases.count)]"

@@ -204,23 +204,30 @@ extension RunHeader {
         Set(engines.filter { !$0.assertions.isEmpty }.map(\.name))
     }
 
-    /// The warnings with their topics in capitals, as every report shows them: `SWAPPED MEMORY: 90 MiB; ..`.
+    /// The warnings with their topics in capitals, as every report shows them: `SWAPPED MEMORY: 90 MiB; ..`, with that
+    /// about assertions.
     package var shownWarnings: [String] {
-        warnings.map { warning in
+        let shown = warnings.map { warning in
             let topic = warning.prefix { $0 != ":" }
             return topic.uppercased() + warning.dropFirst(topic.count)
         }
+        // Older runs recorded the warning about assertions in the words of their time.
+        return shown.filter { !$0.hasPrefix(Self.assertionTopic) } + [assertionWarning].compactMap { $0 }
     }
 
-    /// The warning about such libraries at the head of the run; nil if there is none, or if the run takes no times.
+    /// How ``assertionWarning`` begins.
+    package static let assertionTopic = "ASSERTIONS COMPILED IN"
+
+    /// The warning about such libraries; nil if there is none, or if the run takes no times.
     package var assertionWarning: String? {
         guard measures else { return nil }
         let found = engines.filter { !$0.assertions.isEmpty }
         if found.isEmpty { return nil }
         var libraries: [String] = []
         for library in found.flatMap(\.assertions) where !libraries.contains(library) { libraries.append(library) }
-        return "ASSERTIONS COMPILED IN: \(libraries.joined(separator: ", ")), so that nothing is claimed of the speed "
-            + "beside \(found.map(\.name).joined(separator: ", ")); --peer-library names another build"
+        let slowed = found.map(\.name).joined(separator: ", ")
+        return "\(Self.assertionTopic): \(libraries.joined(separator: ", ")), which slows down \(slowed): a report may "
+            + "claim that an engine is behind, and never that it is ahead; `--peer-library` takes another build"
     }
 
     /// How many measurements of a case make it complete: 1 for a case without rounds. For a case in rounds, a

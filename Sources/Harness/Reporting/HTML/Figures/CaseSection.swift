@@ -181,7 +181,7 @@ struct CaseSection: ReportPart {
 
     private func samples(_ result: CaseResult, _ body: inout Markup) {
         let shown = result.samples.filter { sample in
-            sample.metric.name != Metric.witness.name && !Self.repeats(sample, result)
+            sample.metric.name != Metric.witness.name && !result.repeats(sample)
         }
         if shown.isEmpty || !header.measures { return }
         body.element("dl", ["class": "figures"]) { list in
@@ -196,17 +196,6 @@ struct CaseSection: ReportPart {
                 }
             }
         }
-    }
-
-    /// Whether the sample is a minimum or maximum that equals the value beside it, so that it adds nothing.
-    private static func repeats(_ sample: Sample, _ result: CaseResult) -> Bool {
-        ["min", "max"].contains(sample.statistic)
-            && result.samples.contains {
-                $0.statistic != sample.statistic && $0.metric == sample.metric && $0.label == sample.label
-                    && $0.value == sample.value
-                    && (["value", "median"].contains($0.statistic)
-                        || sample.statistic == "max" && $0.statistic == "min")
-            }
     }
 
     private func missingCases(_ section: inout Markup) {

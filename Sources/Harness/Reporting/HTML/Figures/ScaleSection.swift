@@ -14,7 +14,8 @@ struct ScaleSection: ReportPart {
             sentences(figures, &section)
             // If the run is about growth, the first charts are in the answer above.
             let isAnswer = if case .growth = PageAnswer(digest: digest).subject { true } else { false }
-            let charted = Self.charted(figures).prefix(detail.charts).dropFirst(isAnswer ? GrowthAnswer.most : 0)
+            let all = isAnswer ? steepestFirst(Self.charted(figures)) : Self.charted(figures)
+            let charted = all.prefix(detail.charts).dropFirst(isAnswer ? GrowthAnswer.most : 0)
             let drawings = charted.map { figure in
                 { (grid: inout Markup) in chart(figure, &grid) }
             }
@@ -52,7 +53,18 @@ struct ScaleSection: ReportPart {
 
     /// The first drawings of the section, which the answer shows, however large the page is.
     func charts(most: Int, _ grid: inout Markup) {
-        for figure in Self.charted(digest.scaleFigures).prefix(most) { chart(figure, &grid) }
+        for figure in steepestFirst(Self.charted(digest.scaleFigures)).prefix(most) { chart(figure, &grid) }
+    }
+
+    /// By the largest exponent of an engine that the run is about, so that the answer shows its worst growth. Figures
+    /// without an exponent come last.
+    private func steepestFirst(_ figures: [ScaleFigure]) -> [ScaleFigure] {
+        let own = Set(digest.sides.own)
+        let keyed = figures.enumerated().map { place, figure in
+            let exponents = figure.lines.filter { own.contains($0.engine) }.compactMap(\.law?.exponent)
+            return (figure, exponents.max() ?? -.infinity, place)
+        }
+        return keyed.sorted { $0.1 == $1.1 ? $0.2 < $1.2 : $0.1 > $1.1 }.map(\.0)
     }
 
     /// A chart per workload: of the time of an operation, or else of the rate, or else of its first figure.
@@ -73,8 +85,9 @@ struct ScaleSection: ReportPart {
 
     private func chart(_ figure: ScaleFigure, _ grid: inout Markup) {
         grid.element("figure") { box in
+            let isRate = figure.measure.metric.direction == .higherIsBetter
             let rest = [
-                figure.measure.words, figure.subject.dataset,
+                figure.measure.words, isRate ? "higher is better" : "lower is better", figure.subject.dataset,
                 figure.subject.durability == .full ? "" : RunDigest.durabilityText(figure.subject.durability),
             ].filter { !$0.isEmpty }
             let first = figure.lines.first?.points.first?.result.test.id
@@ -85,9 +98,16 @@ struct ScaleSection: ReportPart {
                 title: "\(name(figure)): \(figure.measure.words) over size", figure: figure,
                 asideWords: asideWords(figure), palette: digest.palette
             ).draw(&box)
-            let laws = figure.lines.compactMap { line in line.law.map { "\(line.engine) \($0.words)" } }
+            let laws = figure.lines.compactMap { line -> String? in
+                let isDoubtful = line.points.contains { digest.isDoubtful($0.result, figure.measure) }
+                return line.law.map { "\(line.engine)\(isDoubtful ? "\u{2021}" : "") \($0.words)" }
+            }
             if !laws.isEmpty {
-                box.element("p", ["class": "note"]) { PowerLaw.write(laws.joined(separator: "; "), &$0) }
+                let subject = isRate ? "Cost of one: " : ""
+                box.element("p", ["class": "note"]) {
+                    PowerLaw.write(subject + laws.joined(separator: "; "), &$0)
+                    if laws.contains(where: { $0.contains("\u{2021}") }) { $0.add("; \u{2021} doubtful") }
+                }
             }
         }
     }

@@ -12,11 +12,11 @@ struct SpeedAnswer: ReportPart {
 
     func write(_ column: inout Markup) {
         let stands = PageAnswer(digest: digest).stands
+        layers(stands.map(\.figures.engine), &column)
         // All bars come before the plot, so that none is below the first screen.
         column.element("div", ["class": "stands"]) { grid in
             for (headline, what) in stands { decisions(headline, what, &grid) }
         }
-        layers(stands.map(\.figures.engine), &column)
         for headline in digest.headlines.map(\.times) where headline.lines.isEmpty { undecided(headline, &column) }
         if let (lead, what) = stands.first { forest(lead, what, &column) }
     }
@@ -61,17 +61,18 @@ struct SpeedAnswer: ReportPart {
         column.element("div", ["class": "stand"]) { stand in
             stand.element("p") { text in
                 text.element("strong", "\(EngineName.words(headline.engine)), \(what): ")
-                text.add(headline.sentence() + ".")
+                let more = headline.unclaimedCount
+                text.add(headline.sentence() + (more == 0 ? "." : "; \(Figure.grouped(more)) more without a claim."))
             }
             ShareBar(
                 parts: Decision.allCases.map {
                     ShareBar.Part(style: "d-\($0.rawValue)", words: $0.rawValue, count: headline.count($0))
-                }
+                } + [ShareBar.Part(style: "b-skipped", words: "without a claim", count: headline.unclaimedCount)]
             ).write(&stand)
             guard let best = headline.lines.first, let worst = headline.lines.last else { return }
             stand.element("p", ["class": "ends"]) { text in
-                end(best.ratio.value < 1 ? "Nearest" : "Best", best, &text)
-                if headline.lines.count > 1 { end("Worst", worst, &text) }
+                end(best.ratio.value < 1 ? "Nearest" : "Best", best, of: headline.engine, &text)
+                if headline.lines.count > 1 { end("Worst", worst, of: headline.engine, &text) }
                 for words in [headline.onceWords(), headline.doubtfulWords(), headline.withheldWords()]
                 where !words.isEmpty {
                     let sentence = words.dropFirst(2)
@@ -81,10 +82,13 @@ struct SpeedAnswer: ReportPart {
         }
     }
 
-    private func end(_ word: String, _ line: HeadlineFigures.Line, _ text: inout Markup) {
+    private func end(_ word: String, _ line: HeadlineFigures.Line, of engine: String, _ text: inout Markup) {
         text.element("span") { part in
             part.element("b", word)
-            part.add(" \(line.name): \(line.ratio.sentence(line.figures.measure)). ")
+            part.add(" ")
+            let id = line.figures.values[engine]?.result.test.id
+            part.element("a", ["href": id.flatMap { place(of: $0) }], line.name)
+            part.add(": \(line.ratio.sentence(line.figures.measure)). ")
         }
     }
 }
@@ -101,9 +105,37 @@ struct GrowthAnswer: ReportPart {
         column.element("div", ["class": "stands"]) { grid in
             for engine in digest.sides.own { stand(engine, &grid) }
         }
+        column.element("p", ["class": "key"]) { key in
+            for (style, words) in Self.parts {
+                key.element("span") { entry in
+                    entry.open("i", ["class": style])
+                    entry.close("i")
+                    entry.add(words)
+                }
+                key.add(" ")
+            }
+            key.element("span", "n: the size; a power of n is that of the cost, in brackets its interval of 95 %")
+        }
+        peers(&column)
         column.element("div", ["class": "charts"]) { grid in
             ScaleSection(page: page).charts(most: Self.most, &grid)
         }
+    }
+
+    /// The parts of a bar: the styles and the words. A cost that grows with the size may be what the work needs, so
+    /// that no colour judges it.
+    private static let parts = [("d-grows", "grows"), ("d-flat", "no growth shown"), ("d-falls", "falls")]
+
+    /// `Beside them: SQLite grows in 28 of 48 figures, LMDB in 17 of 34.`
+    private func peers(_ column: inout Markup) {
+        let counts = digest.sides.peers.compactMap { engine -> String? in
+            let laws = digest.scaleFigures.compactMap { figure in figure.lines.first { $0.engine == engine }?.law }
+            if laws.isEmpty { return nil }
+            let rising = Figure.grouped(PowerLaw.Counts(laws).rising)
+            return "\(EngineName.words(engine)) in \(rising) of \(Figure.grouped(laws.count))"
+        }
+        if counts.isEmpty { return }
+        note("Beside them a figure grows with \(counts.joined(separator: ", ")).", &column)
     }
 
     private func stand(_ engine: String, _ grid: inout Markup) {
@@ -117,16 +149,21 @@ struct GrowthAnswer: ReportPart {
                 text.element("strong", EngineName.words(engine))
                 text.add(": \(counts.sentence).")
             }
-            ShareBar(parts: [
-                ShareBar.Part(style: "d-behind", words: "growing", count: counts.rising),
-                ShareBar.Part(style: "d-ahead", words: "without growth shown", count: counts.flat),
-                ShareBar.Part(style: "d-same", words: "falling", count: counts.falling),
-            ]).write(&stand)
-            let rising = laws.filter { $0.1.growth == .rises && $0.1.form != .bent }
+            ShareBar(
+                parts: zip(Self.parts, [counts.rising, counts.flat, counts.falling]).map { part, count in
+                    ShareBar.Part(style: part.0, words: part.1, count: count)
+                }
+            ).write(&stand)
+            let rising = laws.filter { $0.1.rises }
             guard let (figure, law) = rising.max(by: { $0.1.exponent < $1.1.exponent }) else { return }
             stand.element("p", ["class": "ends"]) { text in
                 text.element("b", "Steepest")
-                text.add(" \(ScaleSection(page: page).name(figure)), \(figure.measure.words): ")
+                text.add(" ")
+                let id = figure.lines.first { $0.engine == engine }?.points.last?.result.test.id
+                text.element(
+                    "a", ["href": id.flatMap { place(of: $0) }],
+                    "\(ScaleSection(page: page).name(figure)), \(figure.measure.words)")
+                text.add(": ")
                 PowerLaw.write(law.words, &text)
                 text.add(".")
             }

@@ -92,16 +92,20 @@ struct SpeedSection: ReportPart {
             let charts = group.charts.dropFirst(isAnswer && index == 0 ? Self.mostInAnswer : 0)
             if charts.isEmpty { continue }
             section.element("h4", group.title)
-            if charts.contains(where: { $0.chart.bars.contains { $0.ratio != nil } }) {
+            if charts.contains(where: \.chart.hasRatios) {
                 note(
-                    "Behind each bar: how many times as fast or as slow as the best of the other engines, in colour "
-                        + "where the rounds decide. A line across the end of a bar is the interval of its median.",
-                    &section)
+                    Self.besideBars + " In colour where the rounds decide. A line across the end of a bar is the "
+                        + "interval of its median.", &section)
             }
             let drawings = charts.map { chart in { (grid: inout Markup) in draw(chart, &grid) } }
             gallery(drawings, shown: 3, &section)
         }
     }
+
+    /// What the words behind the bars compare.
+    private static let besideBars =
+        "Behind each bar: how many times as fast or as slow as the best of the others. Strata and its storage are not "
+        + "compared with each other."
 
     /// The number of charts in the answer.
     private static let mostInAnswer = 4
@@ -115,26 +119,26 @@ struct SpeedSection: ReportPart {
         let words = highestRates(durability)
         if !words.isEmpty { column.element("p", ["class": "sentence"], words) }
         column.element("h3", group.title)
+        if group.charts.contains(where: \.chart.hasRatios) { note(Self.besideBars, &column) }
         column.element("div", ["class": "charts"]) { grid in
             for chart in group.charts.prefix(Self.mostInAnswer) { draw(chart, &grid) }
         }
     }
 
-    /// `Highest rate: Strata storage in 4 of 6 figures, LMDB in 2. ..`, of the figures that several engines have. Empty
-    /// without such a figure.
+    /// `Highest rate: Strata storage in 5 of 6 scenarios, LMDB in 1. ..`, by the first rate of each scenario that
+    /// several engines have. Empty without one.
     private func highestRates(_ durability: DurabilityClass) -> String {
-        let winners = digest.chartRows(durability).filter(\.measure.isRate).compactMap { row -> String? in
-            let values = digest.engines.compactMap { engine -> (String, Double)? in
-                guard engine != RunDigest.reference, let sample = row.values[engine]?.sample else { return nil }
-                return (engine, sample.value)
-            }
-            return values.count > 1 ? values.max { $0.1 < $1.1 }?.0 : nil
+        let rows = digest.chartRows(durability).filter(\.measure.isRate)
+        let winners = RunDigest.unique(rows.map(\.subject.scenario)).compactMap { scenario -> String? in
+            let first = rows.first { $0.subject.scenario == scenario && $0.values.count > 1 }
+            let values = first?.values.filter { $0.key != RunDigest.reference }.mapValues(\.sample.value) ?? [:]
+            return values.count > 1 ? digest.engines.max { values[$0] ?? 0 < values[$1] ?? 0 } : nil
         }
         if winners.isEmpty { return "" }
         let counts = RunDigest.unique(winners).map { engine in (engine, winners.count { $0 == engine }) }
             .sorted { $0.1 > $1.1 }
         let words = counts.enumerated().map { index, part in
-            let all = index == 0 ? " of \(Figure.count(winners.count, "figure"))" : ""
+            let all = index == 0 ? " of \(Figure.count(winners.count, "scenario"))" : ""
             return "\(EngineName.words(part.0)) in \(Figure.grouped(part.1))\(all)"
         }
         return "Highest rate: \(words.joined(separator: ", ")). Each was measured once, so that the run claims no "

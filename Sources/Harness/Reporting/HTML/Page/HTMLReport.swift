@@ -61,7 +61,7 @@ struct HTMLReport {
         let answer = Chapter(anchor: "verdict", words: "Answer", part: VerdictSection(page: page))
         let faults = [
             Chapter(
-                anchor: FaultSection.anchor, words: "Faults", count: "\(digest.faultRows.count)",
+                anchor: FaultSection.anchor, words: "Faults", count: "\(Set(digest.faultRows.map(\.fault)).count)",
                 part: FaultSection(page: page)),
             Chapter(anchor: SalvageSection.anchor, words: "Salvage", part: SalvageSection(page: page)),
             question(.safe, "Safety", SafetySection(page: page)),

@@ -1,7 +1,7 @@
 /// The style of the first screen: verdict, findings, questions, bars of shares and the map of faults.
 enum AnswerStyle {
     static let text = """
-        .answer { display: grid; grid-template-columns: minmax(0, 1.75fr) minmax(280px, 1fr); gap: 6px 32px;
+        .answer { display: grid; grid-template-columns: minmax(0, 2.1fr) minmax(280px, 1fr); gap: 6px 32px;
           grid-template-areas: "picture status" "picture reasons"; grid-template-rows: auto 1fr; align-items: start }
         .answer .status { grid-area: status }
         .answer .picture { grid-area: picture }
@@ -38,7 +38,9 @@ enum AnswerStyle {
         .share-bar span { flex-basis: 0; min-width: 3px }
         .d-ahead, .b-kept { background: var(--good) }
         .d-behind, .b-broken { background: var(--bad) }
-        .d-same { background: var(--calm) }
+        .d-same, .d-falls { background: var(--calm) }
+        .d-grows { background: var(--doubt) }
+        .d-flat { background: var(--line) }
         .d-open, .b-unanswered { background: var(--doubt);
           background: repeating-linear-gradient(135deg, var(--faint) 0 3px, transparent 3px 6px) }
         .b-unprotected { background: var(--calm) }
@@ -65,6 +67,7 @@ enum AnswerStyle {
         .heat tbody tr:hover { background: none }
         .legend { display: grid; grid-template-columns: max-content 1fr; gap: 5px 18px; margin: 10px 0;
           font-size: 13.5px }
+        .legend dt:target, .legend dt:target + dd { background: var(--calmbg) }
         .legend dd { margin: 0; color: var(--soft) }
         .swatch { display: inline-block; width: 12px; height: 12px; border-radius: 2px; margin-right: 8px }
         """

@@ -7,8 +7,9 @@ enum DrawingStyle {
         svg { display: block; width: 100%; height: auto; overflow: visible }
         .forest { margin: 10px 0 }
         .forest, .plots figure { container-type: inline-size }
-        .fluid.slim { display: none }
+        .fluid.slim, .fluid.roomy { display: none }
         @container (max-width: 619px) { .fluid.wide { display: none } .fluid.slim { display: block } }
+        @container (min-width: 900px) { .fluid.wide { display: none } .fluid.roomy { display: block } }
         .witness { max-width: 704px; margin: 14px 0 }
         figcaption { font-size: 13.5px; margin-bottom: 4px; line-height: 1.4 }
         figcaption > span { display: block; color: var(--faint); font-size: 12.5px }
@@ -19,7 +20,7 @@ enum DrawingStyle {
           gap: 24px 40px; margin: 12px 0 10px; align-items: start }
         .fluid text { font-size: 12px }
         .fluid a:hover text { text-decoration: underline }
-        .band { fill: var(--line); opacity: .7 }
+        .band { fill: var(--faint); opacity: .25 }
         .one { stroke: var(--soft); fill: none }
         .wh { stroke-width: 1.6; fill: none }
         .wb { stroke: var(--ink); stroke-width: 1.2; fill: none; opacity: .75 }

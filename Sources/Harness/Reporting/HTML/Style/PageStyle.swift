@@ -48,6 +48,7 @@ enum PageStyle {
           overflow-wrap: anywhere }
         sup { font-size: 10px; line-height: 0 }
         .faint { color: var(--faint); font-weight: 400 }
+        .note code { white-space: nowrap }
         .note { color: var(--soft); font-size: 13.5px; max-width: 92ch }
         .bad { color: var(--bad); font-weight: 600 }
         .facts { color: var(--soft); font-size: 13.5px; margin: 0 }

@@ -16,6 +16,7 @@ enum TableStyle {
         .scroll thead th:first-child { z-index: 3 }
         .scroll thead tr + tr th { top: 27px }
         td.n, th.n { text-align: right; white-space: nowrap }
+        td.words { min-width: 17em }
         td.n a { color: inherit }
         td small { display: inline-block; color: var(--faint); font-size: 12px; margin-left: .5em }
         td small.up { color: var(--good) }

@@ -72,13 +72,11 @@ struct CauseList: ReportPart {
 
     private func cause(_ group: CauseGroup, _ item: inout Markup) {
         item.element("span", ["class": "outcome"], group.countWords())
-        if !group.text.isEmpty { item.add(" \(group.text)") }
         places(group, &item)
-        if !group.detail.isEmpty, group.detail != group.text {
-            item.element("div", ["class": "example"]) { example in
-                if let trial = group.example { example.element("code", trial.text + " ") }
-                example.add(group.detail)
-            }
+        // The first failure, with its numbers; the text without them only groups failures.
+        item.element("div", ["class": "example"]) { example in
+            if let trial = group.example { example.element("code", trial.text + " ") }
+            example.add(group.detail.isEmpty ? group.text : group.detail)
         }
         if verdict == .known, let message = group.cases.first?.message.firstLine, !message.isEmpty,
             message != group.detail

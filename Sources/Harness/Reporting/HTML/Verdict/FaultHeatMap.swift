@@ -18,6 +18,11 @@ struct FaultHeatMap: ReportPart {
         let engines = digest.engines.filter { engine in rows.contains { $0.engine == engine } }
         let cells = Dictionary(grouping: rows) { Line(fault: $0.fault, durability: $0.durability) }
         let hasClasses = Set(rows.map(\.durability)).count > 1
+        outcomeKey(
+            classPrefix: "h",
+            note: "number: % of trials that ended badly; \u{2717} the engine broke a promise, ? a case has no answer, "
+                + "\u{B7} not tried",
+            &section)
         section.element("div", ["class": "heat-box", "tabindex": "0"]) { box in
             box.element("table", ["class": "heat"]) { table in
                 table.element(
@@ -45,11 +50,6 @@ struct FaultHeatMap: ReportPart {
                 }
             }
         }
-        outcomeKey(
-            classPrefix: "h",
-            note: "number: % of trials that ended badly; \u{2717} the engine broke a promise, ? a case has no answer, "
-                + "\u{B7} not tried",
-            &section)
     }
 
     private func cell(_ row: FaultRow?, _ line: inout Markup) {

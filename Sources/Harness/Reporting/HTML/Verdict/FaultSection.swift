@@ -23,6 +23,24 @@ struct FaultSection: ReportPart {
         }
     }
 
+    /// The answer in a sentence: in how many trials each engine gave wrong data or lost some in silence, the smallest
+    /// share first.
+    func harm(_ section: inout Markup) {
+        let counts = digest.engines.compactMap { engine -> (engine: String, harmed: Int, trials: Int)? in
+            let own = digest.faultRows.filter { $0.engine == engine }
+            let trials = own.reduce(0) { $0 + $1.trialCount }
+            let harmed = own.reduce(0) { $0 + $1.count(of: .wrong) + $1.count(of: .lost) }
+            return trials == 0 ? nil : (engine, harmed, trials)
+        }.sorted { $0.harmed * $1.trials < $1.harmed * $0.trials }
+        if counts.isEmpty { return }
+        let words = counts.map {
+            "\(EngineName.words($0.engine)) \(Figure.grouped($0.harmed)) of \(Figure.grouped($0.trials))"
+        }
+        section.element(
+            "p", ["class": "sentence"],
+            "Trials that gave wrong data or lost acknowledged data: \(words.joined(separator: ", ")).")
+    }
+
     /// Which engines returned wrong data or silently lost data, or that none did.
     private func sentence(_ rows: [FaultRow]) -> String {
         let engines = RunDigest.unique(rows.map(\.engine))
@@ -68,7 +86,7 @@ struct FaultSection: ReportPart {
             line.element("td") { badge(row.standing, nil, &$0) }
             line.element("td", ["class": "n", "data-v": String(row.trialCount)], Figure.grouped(row.trialCount))
             for column in columns { cell(row, column, &line) }
-            line.element("td", row.promise)
+            line.element("td", ["class": "words"], row.promise)
         }
         body.raw("\n")
     }

@@ -38,7 +38,9 @@ struct VerdictSection: ReportPart {
     private func picture(_ question: Question, _ column: inout Markup) {
         let drawing = Markup.build { markup in
             switch question {
-            case .safe: FaultHeatMap(page: page).write(&markup)
+            case .safe:
+                FaultSection(page: page).harm(&markup)
+                FaultHeatMap(page: page).write(&markup)
             case .fast: SpeedSection(page: page).answer(&markup)
             case .large: SizeSection(page: page).answer(&markup)
             case .deleted, .migrations: break
@@ -54,7 +56,7 @@ struct VerdictSection: ReportPart {
     private func status(_ answer: PageAnswer, _ column: inout Markup) {
         Headline(
             tone: answer.tone, sentence: answer.promises,
-            more: [answer.promiseCounts, answer.damageBesideViolations, answer.failure, answer.open]
+            more: [answer.promiseCounts, answer.unprotected, answer.failure, answer.open]
         ).write(&column)
     }
 
@@ -101,7 +103,9 @@ struct VerdictSection: ReportPart {
                     item.element("details") { details in
                         details.element("summary") { summary in
                             badge(.judged(.inconclusive), nil, &summary)
-                            summary.add(" \(Figure.count(reason.cases.count, "case")): \(reason.reason)")
+                            let only = reason.cases.count == 1 ? reason.cases.first : nil
+                            let what = only.map { "\(EngineName.words($0.test.engine)), \($0.test.scenario)" }
+                            summary.add(" \(what ?? Figure.count(reason.cases.count, "case")): \(reason.reason)")
                         }
                         cases(reason, &details)
                     }
