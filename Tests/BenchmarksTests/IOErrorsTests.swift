@@ -117,6 +117,13 @@ import Testing
         #expect(some != IOErrors.faults(calls, count: 30, seed: Seed(2)))
         #expect(some.allSatisfy { CallFault($0.description) == $0 && FaultAddress(text: "\($0)").fault == .io })
         #expect(IOErrors.faults(ScriptCalls(), count: 30, seed: Seed(1)).isEmpty)
+        // An engine whose opens are not seen would be tested by half, and pass.
+        var unnamed = ScriptCalls()
+        #expect(unnamed.hasNames, "an engine without files")
+        unnamed.counts = ["write": 24, "sync": 10, "read": 9]
+        #expect(!unnamed.hasNames)
+        unnamed.counts["open"] = 1
+        #expect(unnamed.hasNames)
         #expect(calls.words.contains("71 file calls") && calls.words.contains("NOT STRUCK: 1 shared writable maps"))
     }
 }

@@ -28,6 +28,7 @@ struct IOErrors: FaultedScenario {
     func run(_ context: CaseContext) throws {
         guard let script = try FaultedScript(context) else { return }
         context.report.note(script.calls.words)
+        context.require(script.calls.hasNames ? 1 : 0, "no open of a file was seen: nothing is known of calls by name")
         let faults = Self.faults(
             script.calls, count: try context.integer("trials"), seed: context.seed.derived("faults"))
         try script.sweep(

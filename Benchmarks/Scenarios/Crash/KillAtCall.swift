@@ -29,6 +29,7 @@ struct KillAtCall: FaultedScenario {
         let script = try FaultedScript(context, keepsAcknowledged: context.test.durability != .none)
         guard let script else { return }
         context.report.note(script.calls.words)
+        context.require(script.calls.hasNames ? 1 : 0, "no open of a file was seen: nothing is known of calls by name")
         let kills = Self.kills(
             script.calls, count: try context.integer("trials"), seed: context.seed.derived("kills"))
         try script.sweep(

@@ -12,6 +12,10 @@ struct ScriptCalls: CallCounting {
 
     func count(_ kind: CallKind) -> Int { counts[kind.rawValue] ?? 0 }
 
+    /// Whether calls by name were seen. A script opens the files of its database: with other calls and without an open,
+    /// the names that the engine uses are not watched, and no fault would meet them.
+    var hasNames: Bool { count(CallKind.allCases) == 0 || count([.create, .open]) > 0 }
+
     /// For a report: the calls with faults, and those that can have none.
     var words: String {
         let struck = CallKind.allCases.filter { count($0) > 0 }.map { "\(count($0)) \($0.rawValue)" }

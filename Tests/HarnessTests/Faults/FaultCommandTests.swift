@@ -72,7 +72,7 @@ struct FaultCommandTests {
         let announced = try number(/; ([0-9]+) trials?, seed/)
         // A write of one byte has no half.
         let impossible = try number(/([0-9]+) of them (?:is|are) impossible/)
-        let done = try number(/\n([0-9]+) trials?: no violation/)
+        let done = try number(/\nevery promise was kept in ([0-9]+) trials?/)
         #expect(impossible > 0 && announced == impossible + done, "\(end.output)")
     }
 

@@ -87,7 +87,7 @@ struct ProgramFaultCommand: Command {
     }
 
     let runsProgram = true
-    let exitStatus = "0 no violation, 2 broken, crashed or hung, 3 some faults did not strike"
+    let exitStatus = "0 every promise was kept, 2 broken, crashed or hung, 3 some faults did not strike"
 
     var examples: [CommandExample] {
         let program = "-- my-program {}/data"

@@ -72,7 +72,7 @@ package struct ProgramFaultReport: Sendable {
         if trials.isEmpty { return "NOTHING WAS DECIDED: the program makes no such call" }
         let count = counted(trials.count, "trial")
         if !violations.isEmpty { return "\(violations.count) of \(count): \(kinds)" }
-        return exitStatus == 3 ? "no violation in \(count), but not all was tried" : "\(count): no violation"
+        return "every promise was kept in \(count)" + (exitStatus == 3 ? ", but not all was tried" : "")
     }
 
     /// The violations, as text.

@@ -28,8 +28,9 @@ struct PeerSection: ReportPart {
         note(
             "Under each figure of Strata: how it compares with the best of \(peers.peers.joined(separator: ", ")), all "
                 + "on the same data in this run; in colour where the rounds decide, in grey where they do not, and "
-                + "where there was one measurement alone. A column sorts by how near its figures come to the best of "
-                + "their row. The raw limit is what the disk or the memory gives without an engine.", &section)
+                + "where there was one measurement alone. A column of Strata sorts by these ratios, that of a peer by "
+                + "how near its figures come to the best of their row. The raw limit is what the disk or the memory "
+                + "gives without an engine.", &section)
         withheld(&section)
         let rows = Array(peers.rows.prefix(detail.rows))
         let hasLimit = peers.rows.contains { $0.limit != nil }
@@ -38,7 +39,7 @@ struct PeerSection: ReportPart {
         ) { index, engine, line in
             let (row, figures) = (rows[index], rows[index].figures)
             let ratio = peers.own.contains(engine) ? peers.ratio(row, of: engine) : nil
-            let order = (figures.values[engine]?.sample.value).map { goodness($0, figures) }
+            let order = ratio?.value ?? (figures.values[engine]?.sample.value).map { goodness($0, figures) }
             figureCell(figures, engine, ratio: ratio, order: order, line: &line)
         } limit: { index, line in
             let row = rows[index]
