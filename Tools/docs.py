@@ -35,7 +35,8 @@ td, th { border: 1px solid var(--line); padding: .3rem .6rem; text-align: left; 
 img { max-width: 100%; } input { width: 100%; font: inherit; padding: .3rem; }
 .symbol { margin: 1.4rem 0; } .symbol pre { margin: 0 0 .3rem; } .skip { position: absolute; left: -99rem; }
 .skip:focus { left: 1rem; }
-@media (max-width: 50rem) { body { display: block; } nav { position: static; height: auto; border-right: 0; } }
+@media (max-width: 50rem) { body { display: flex; flex-direction: column; }
+  nav { position: static; height: auto; border-right: 0; border-top: 1px solid var(--line); order: 2; } }
 @media print { nav, .skip { display: none; } body { display: block; } pre { white-space: pre-wrap; } }
 """
 

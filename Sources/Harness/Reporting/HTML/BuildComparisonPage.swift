@@ -115,15 +115,15 @@ struct BuildComparisonPage {
         }
         let lines = comparison.cases.flatMap(plotLines)
         if lines.isEmpty { return }
-        section.element("div", ["class": "forest"]) { box in
-            DotPlot(title: "B beside A: \(sentence)", lines: lines).draw(&box)
-        }
         section.element(
             "p", ["class": "note"],
             "The median ratio of B to A over the pairs; right of 1 B is better. Whisker: the 99 % interval of that "
                 + "median. Shaded: differences below the threshold. In colour: differences that the batch flags. They "
-                + "count only if the second batch flags them, too. The faint tick below is A2, A once more: it differs "
-                + "from A by noise alone.")
+                + "count only if the second batch flags them, too. The faint tick below a dot is A2, A once more: it "
+                + "differs from A by noise alone.")
+        section.element("div", ["class": "forest"]) { box in
+            DotPlot(title: "B beside A: \(sentence)", lines: lines).draw(&box)
+        }
     }
 
     private func plotLines(_ compared: ComparedCase) -> [DotPlot.Line] {

@@ -114,7 +114,7 @@ struct GrowthAnswer: ReportPart {
                 }
                 key.add(" ")
             }
-            key.element("span", "n: the size; a power of n is that of the cost, in brackets its interval of 95 %")
+            key.element("span", "n: rows or elements; its power is that of the cost, in brackets the interval of 95 %")
         }
         peers(&column)
         column.element("div", ["class": "charts"]) { grid in
@@ -124,7 +124,9 @@ struct GrowthAnswer: ReportPart {
 
     /// The parts of a bar: the styles and the words. A cost that grows with the size may be what the work needs, so
     /// that no colour judges it.
-    private static let parts = [("d-grows", "grows"), ("d-flat", "no growth shown"), ("d-falls", "falls")]
+    private static let parts = [
+        ("d-grows", "cost grows"), ("d-flat", "no growth shown"), ("d-falls", "cost falls"),
+    ]
 
     /// `Beside them: SQLite grows in 28 of 48 figures, LMDB in 17 of 34.`
     private func peers(_ column: inout Markup) {

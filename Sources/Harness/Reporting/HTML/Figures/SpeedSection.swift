@@ -104,8 +104,8 @@ struct SpeedSection: ReportPart {
 
     /// What the words behind the bars compare.
     private static let besideBars =
-        "Behind each bar: how many times as fast or as slow as the best of the others. Strata and its storage are not "
-        + "compared with each other."
+        "To the right of each bar: how many times as fast or as slow as the best of the others. Strata and its storage "
+        + "are not compared with each other."
 
     /// The number of charts in the answer.
     private static let mostInAnswer = 4
@@ -141,8 +141,8 @@ struct SpeedSection: ReportPart {
             let all = index == 0 ? " of \(Figure.count(winners.count, "scenario"))" : ""
             return "\(EngineName.words(part.0)) in \(Figure.grouped(part.1))\(all)"
         }
-        return "Highest rate: \(words.joined(separator: ", ")). Each was measured once, so that the run claims no "
-            + "difference."
+        return "Highest rate: \(words.joined(separator: ", ")). Each was measured once, which "
+            + "supports no claim."
     }
 
     /// Rates, then times of one operation; without a group that has no chart.

@@ -40,11 +40,10 @@ enum AnswerStyle {
         .d-behind, .b-broken { background: var(--bad) }
         .d-same, .d-falls { background: var(--calm) }
         .d-grows { background: var(--doubt) }
-        .d-flat { background: var(--line) }
+        .d-flat, .b-skipped { background: var(--line); box-shadow: inset 0 0 0 1px var(--faint) }
         .d-open, .b-unanswered { background: var(--doubt);
           background: repeating-linear-gradient(135deg, var(--faint) 0 3px, transparent 3px 6px) }
         .b-unprotected { background: var(--calm) }
-        .b-skipped { background: var(--line) }
 
         .questions { width: 100%; font-size: 13.5px; margin-top: 10px }
         .questions th { font-weight: 500; white-space: nowrap }

@@ -111,6 +111,7 @@ enum PageStyle {
           .heat tbody th { position: sticky; left: 0; background: var(--bg); z-index: 1; white-space: normal;
             max-width: 104px; line-height: 1.25 }
           .heat td { min-width: 34px }
+          .heat-box { padding-right: 20px; mask-image: linear-gradient(to left, transparent, #000 20px) }
           .heat caption { width: calc(100vw - 28px) }
           .legend, .environment, .glance { grid-template-columns: minmax(0, 1fr); gap: 2px }
           .legend dd, .environment dd, .glance dd { margin-bottom: 8px }

@@ -23,22 +23,28 @@ struct FaultSection: ReportPart {
         }
     }
 
-    /// The answer in a sentence: in how many trials each engine gave wrong data or lost some in silence, the smallest
-    /// share first.
+    /// The answer in a sentence: the share of trials in which each engine gave wrong data or lost some, the smallest
+    /// first. It counts the faults that every engine met, so that harmless trials of one engine alone do not lower its
+    /// share.
     func harm(_ section: inout Markup) {
-        let counts = digest.engines.compactMap { engine -> (engine: String, harmed: Int, trials: Int)? in
-            let own = digest.faultRows.filter { $0.engine == engine }
-            let trials = own.reduce(0) { $0 + $1.trialCount }
+        let rows = digest.faultRows
+        let engines = digest.engines.filter { engine in rows.contains { $0.engine == engine && $0.trialCount > 0 } }
+        let common = Dictionary(grouping: rows.filter { $0.trialCount > 0 }) { "\($0.fault) \($0.durability)" }.values
+            .filter { $0.count == engines.count }
+        if common.isEmpty { return }
+        let counts = engines.map { engine -> (engine: String, harmed: Int, trials: Int) in
+            let own = common.flatMap { $0 }.filter { $0.engine == engine }
             let harmed = own.reduce(0) { $0 + $1.count(of: .wrong) + $1.count(of: .lost) }
-            return trials == 0 ? nil : (engine, harmed, trials)
+            return (engine, harmed, own.reduce(0) { $0 + $1.trialCount })
         }.sorted { $0.harmed * $1.trials < $1.harmed * $0.trials }
-        if counts.isEmpty { return }
         let words = counts.map {
-            "\(EngineName.words($0.engine)) \(Figure.grouped($0.harmed)) of \(Figure.grouped($0.trials))"
+            "\(EngineName.words($0.engine)) \(Figure.grouped($0.harmed)) of \(Figure.grouped($0.trials)) "
+                + "(\(Figure.percent(Double($0.harmed) / Double($0.trials))))"
         }
         section.element(
             "p", ["class": "sentence"],
-            "Trials that gave wrong data or lost acknowledged data: \(words.joined(separator: ", ")).")
+            "Trials that gave wrong data or lost acknowledged data, in the \(Figure.count(common.count, "row")) of the "
+                + "map that every engine has: \(words.joined(separator: ", ")).")
     }
 
     /// Which engines returned wrong data or silently lost data, or that none did.
